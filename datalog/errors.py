@@ -1,0 +1,66 @@
+"""Errors that users see. Every one derives from `DatalogError`; those with a place in a text carry it as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class DatalogError(Exception):
+    """Base of all errors that the engine raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding at a place: `line` and `column` count from 1 (0: no place), `text` is the offending source line."""
+
+    message: str
+    file: str
+    line: int
+    column: int
+    text: str = ""
+    length: int = 1
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        lines = [f"{place}: error: {self.message}"]
+        if self.text:
+            shown = self.text.expandtabs(1)
+            lines.append(f"    {shown}")
+            lines.append("    " + " " * (self.column - 1) + "^" * max(1, min(self.length, len(shown) - self.column + 1)))
+        if self.hint:
+            lines.append(f"    hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class PlacedError(DatalogError):
+    """An error with one or more places; the fields are those of the first."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        assert diagnostics
+        self.diagnostics = tuple(diagnostics)
+        first = self.diagnostics[0]
+        self.message, self.file, self.line, self.column = first.message, first.file, first.line, first.column
+        self.text, self.hint = first.text, first.hint
+        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
+
+
+class ProgramError(PlacedError):
+    """The program cannot be parsed, or breaks a rule of the language."""
+
+
+class DataError(PlacedError):
+    """A fact file or a fact has something that its predicate's types do not admit, or cannot be read."""
+
+
+class StreamError(PlacedError):
+    """A transaction stream has a malformed transaction; nothing of that transaction was applied."""
+
+
+class EvaluationError(PlacedError):
+    """A computation of a rule has no result: overflow, division by zero. Names the rule and the binding."""
+
+
+class InternalError(DatalogError):
+    """An invariant of the engine is broken. Always a bug of ours: please report it."""

@@ -1,0 +1,175 @@
+"""The syntax tree: what was written, with spans, in both dialects.
+
+Spans take no part in equality, so `parse(print(tree)) == tree` compares what was said and not where it stood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a source text; `line` and `column` count from 1, `start` and `end` are character offsets."""
+
+    file: str
+    start: int
+    end: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+NOWHERE = Span("<generated>", 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal. `spelling` keeps how it was written (0xff, "a\\n") where that is not the canonical form of `value`."""
+
+    value: int | float | str
+    type: OneOf["number", "unsigned", "float", "symbol"]
+    spelling: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator or functor applied to arguments: `+ - * / % ^` infix, unary `-`, or a name."""
+
+    name: str
+    arguments: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Term = Variable | Wildcard | Constant | Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    predicate: str
+    terms: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    operator: OneOf["=", "!=", "<", "<=", ">", ">="]
+    left: Term
+    right: Term
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The literals `true` and `false`."""
+
+    value: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    literals: tuple[Literal, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    """Two or more branches, written `(a, b; c)`; at a rule's top level without parentheses."""
+
+    branches: tuple[Conjunction, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`!p(x)` holds a conjunction of one atom; `!(p(x), q(x))` a longer one or a disjunction."""
+
+    body: Conjunction
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Literal = Atom | Comparison | Truth | Negation | Disjunction | Conjunction
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    name: str
+    type: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """`.decl p, q(x: number, y: symbol) qualifier …`"""
+
+    predicates: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    qualifiers: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDeclaration:
+    """`.type Name <: base` (subtype) or `.type Name = base` (another name for it)."""
+
+    name: str
+    base: str
+    subtype: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """`.input p, q(key=value, …)`, `.output`, `.printsize`; a value keeps its Python type (str, int)."""
+
+    kind: OneOf["input", "output", "printsize"]
+    predicates: tuple[str, ...]
+    parameters: tuple[tuple[str, str | int], ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`heads :- body.`; a fact has an empty body and no arrow."""
+
+    heads: tuple[Atom, ...]
+    body: Conjunction
+    arrow: OneOf[":-", "<-", ""]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Clause = Declaration | TypeDeclaration | Directive | Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment with its delimiters; `trailing` if code precedes it on its line."""
+
+    text: str
+    trailing: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The clauses in the order of the text. `comments` in order, too; `text` is the whole source, for error messages."""
+
+    clauses: tuple[Clause, ...]
+    comments: tuple[Comment, ...] = ()
+    text: str = field(default="", compare=False)
+    file: str = field(default="<program>", compare=False)
