@@ -108,9 +108,7 @@ def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, 
 
 
 @device
-def insert(
-    pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path: Words, rows: Words, row: int, payload: int
-) -> int:
+def insert(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path: Words, rows: Words, row: int, payload: int) -> int:
     """Insert a row at the leaf's place path[1, 0], whose path is owned, and return the new root."""
     last = True
     for level in range(1, top + 1):
@@ -131,7 +129,7 @@ def insert(
             summarise(pages, shape, target, entry, new)
     root = path[0, top]
     if right == EMPTY:
-        return root
+        return int(root)
     above = take(pages, ledger, ctl)
     pages[above, LEVEL] = top + 1
     pages[above, COUNT] = 2
@@ -185,7 +183,7 @@ def delete(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path
         child = pages[root, HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP]]
         give_up(pages, ledger, ctl, root)
         root = child
-    return root
+    return int(root)
 
 
 @kernel(INT(WRITE2, WRITE2, WRITE1, READ1, READ2, WRITE1, INT))
@@ -234,7 +232,7 @@ def apply_rows(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Word
             if present and shape[PAYLOAD] == 1:
                 before = pages[page, HEADER + width * leaf_cap + place]
             verdict, payload = decide(action, present, before, changes[row])
-            if verdict == INSERT or verdict == UPDATE or verdict == DELETE:
+            if verdict in (INSERT, UPDATE, DELETE):
                 own_path(pages, ledger, ctl, shape, top, path)
                 root = path[0, top]
             if verdict == INSERT:

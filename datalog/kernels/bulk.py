@@ -79,7 +79,7 @@ def build(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Words, pa
                 summarise(pages, shape, page, entry, below[child + entry])
             below[index] = page
             child += count
-    return below[0]
+    return int(below[0])
 
 
 @kernel(NOTHING(READ2, READ1, INT, WRITE2, WRITE1))
@@ -119,9 +119,7 @@ def export(pages: Words, shape: Words, root: int, rows: Words, payloads: Words) 
 
 
 @kernel(INT(READ2, READ1, READ2, WRITE1, INT, WRITE2, WRITE1))
-def merge(
-    old: Words, old_payloads: Words, rows: Words, changes: Words, action: int, merged: Words, merged_payloads: Words
-) -> int:
+def merge(old: Words, old_payloads: Words, rows: Words, changes: Words, action: int, merged: Words, merged_payloads: Words) -> int:
     """What `apply_rows` would make of the ascending rows `old` and the ascending batch: the number of rows in `merged`.
 
     Without payloads the payload arrays are empty. Returns -1 - i when row i of the batch takes away more than there is.

@@ -10,6 +10,7 @@ Where Numba is missing or `NUMBA_DISABLE_JIT=1`, kernels are the plain Python fu
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import re
 import tempfile
@@ -27,13 +28,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 HERE = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*from datalog\.kernels\.(\w+) import", re.MULTILINE)
 
-try:
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
-        raise ImportError("compilation is switched off")
-    import numba
-    from numba import types
-except ImportError:
-    numba = None
+
+def _load() -> Any:
+    """Numba, or None where it is missing or switched off."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return None
+    try:
+        return importlib.import_module("numba")
+    except ImportError:
+        return None
+
+
+numba = _load()
 
 
 class _NoType:
@@ -44,16 +50,18 @@ class _NoType:
 
 
 def _array(dimensions: int, readonly: bool, word: str = "int64") -> Any:
-    return types.Array(getattr(types, word), dimensions, "C", readonly=readonly) if numba else _NoType()
+    if numba is None:
+        return _NoType()
+    return numba.types.Array(getattr(numba.types, word), dimensions, "C", readonly=readonly)
 
 
 # C-contiguous arrays. READ accepts frozen and writable arrays alike; both refuse strided ones and other words.
 READ1, READ2 = _array(1, True), _array(2, True)
 WRITE1, WRITE2 = _array(1, False), _array(2, False)
 READ_FLOATS, WRITE_FLAGS = _array(1, True, "float64"), _array(1, False, "boolean")
-INT: Any = types.int64 if numba else _NoType()
-FLAG: Any = types.boolean if numba else _NoType()
-NOTHING: Any = types.void if numba else _NoType()
+INT: Any = numba.types.int64 if numba else _NoType()
+FLAG: Any = numba.types.boolean if numba else _NoType()
+NOTHING: Any = numba.types.void if numba else _NoType()
 
 
 def sources(name: str) -> frozenset[str]:

@@ -33,7 +33,7 @@ from datalog.kernels.layout import (
 @device
 def available(pages: Words, ctl: Words) -> int:
     """How many pages `take` can hand out before the pool must grow."""
-    return ctl[FREE] + ctl[RECYCLED] + pages.shape[0] - ctl[TOP]
+    return int(ctl[FREE] + ctl[RECYCLED] + pages.shape[0] - ctl[TOP])
 
 
 @device
@@ -52,7 +52,7 @@ def take(pages: Words, ledger: Words, ctl: Words) -> int:
         ledger[TAKEN, ctl[TAKEN]] = page
         ctl[TAKEN] += 1
     pages[page, BORN] = ctl[TRANSACTION]
-    return page
+    return int(page)
 
 
 @device
@@ -78,12 +78,12 @@ def own(pages: Words, ledger: Words, ctl: Words, page: int) -> int:
 
 @device
 def cap_of(pages: Words, shape: Words, page: int) -> int:
-    return shape[LEAF_CAP] if pages[page, LEVEL] == 0 else shape[INNER_CAP]
+    return int(shape[LEAF_CAP] if pages[page, LEVEL] == 0 else shape[INNER_CAP])
 
 
 @device
 def columns_of(pages: Words, shape: Words, page: int) -> int:
-    return shape[WIDTH] + (shape[PAYLOAD] if pages[page, LEVEL] == 0 else 2 + shape[SCAN])
+    return int(shape[WIDTH] + (shape[PAYLOAD] if pages[page, LEVEL] == 0 else 2 + shape[SCAN]))
 
 
 @device

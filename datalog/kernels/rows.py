@@ -18,7 +18,7 @@ def ascends(rows: Words, i: int, j: int) -> bool:
     """Whether row i is at most row j."""
     for column in range(rows.shape[1]):
         if rows[i, column] != rows[j, column]:
-            return rows[i, column] < rows[j, column]
+            return bool(rows[i, column] < rows[j, column])
     return True
 
 

@@ -1,0 +1,25 @@
+"""Blocks of rows, `int64[n, k]`: sorting, and adding up weights. The arguments are never changed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from datalog.kernels.jit import Words
+from datalog.kernels.rows import consolidate as _consolidate
+
+
+def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
+    """The distinct rows in ascending order with the sums of their weights, without those that add up to 0.
+
+    O(n log n), and O(n) for sorted rows.
+    """
+    if len(rows) != len(weights):
+        raise ValueError(f"{len(rows)} rows have {len(weights)} weights")
+    rows, weights = np.array(rows, np.int64, order="C"), np.array(weights, np.int64)
+    count = _consolidate(rows, weights)
+    return rows[:count], weights[:count]
+
+
+def sort_distinct(rows: Words) -> Words:
+    """The distinct rows in ascending order. O(n log n), and O(n) for sorted rows."""
+    return consolidate(rows, np.ones(len(rows), np.int64))[0]
