@@ -1,0 +1,71 @@
+"""What a program means, before anything runs: predicates, types, quantifiers, range restriction, stratification.
+
+    tree → signatures → types → formulas → quantifiers → safety → negation
+
+Each step goes on after errors of the one before, on what it can still trust, and all of them report into one `Findings`, so
+that one run tells all errors of a file. A program that comes out is well typed, range restricted and stratified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from datalog.analysis.dependencies import check_negation, rule_edges
+from datalog.analysis.findings import Findings
+from datalog.analysis.folding import fold_fact
+from datalog.analysis.forms import check_forms, is_fact
+from datalog.analysis.quantify import quantify
+from datalog.analysis.safety import check_safety
+from datalog.analysis.signatures import Columns, collect_signatures
+from datalog.analysis.translate import Translation
+from datalog.analysis.types import Inference
+from datalog.ir import formulas
+from datalog.ir.core import Type
+from datalog.ir.text import format_rule
+from datalog.syntax import tree
+
+__all__ = ["analyse"]
+
+
+def analyse(program: tree.Program) -> formulas.Program:
+    """The program as quantified rules, facts and signatures.
+
+    Raises ProgramError with all errors of the program, in the order of its text.
+    """
+    findings = Findings(program.text)
+    known = collect_signatures(program, findings)
+    inference = Inference(known, findings)
+    clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
+    cells = [inference.add(clause) for clause in clauses]
+    for clause in clauses:
+        check_forms(clause, findings)
+
+    def column_type(atom: tree.Atom, column: int) -> Type:
+        columns = known.get(atom.predicate)
+        return inference.column_type(atom.predicate, column) if columns and column < len(columns.attributes) else Type.NUMBER
+
+    facts: list[formulas.Atom] = []
+    rules: list[formulas.Rule] = []
+    for clause, own in zip(clauses, cells, strict=True):
+        translation = Translation(column_type, own)
+        heads = [translation.atom(head) for head in clause.heads]
+        if is_fact(clause):
+            facts += [fold_fact(head, findings) for head in heads]
+        else:
+            rules.append(_rule(clause, heads, translation, findings))
+    for rule in rules:
+        check_safety(rule, findings)
+    check_negation(known, rule_edges(rules), findings)
+    findings.raise_if_any()
+    signatures = {name: _signature(columns, inference) for name, columns in known.items()}
+    directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
+    return formulas.Program(signatures, tuple(facts), tuple(rules), directives, program.text, program.file)
+
+
+def _rule(clause: tree.Rule, heads: list[formulas.Atom], translation: Translation, findings: Findings) -> formulas.Rule:
+    rule = quantify(heads, translation.conjunction(clause.body), clause.span)
+    return replace(rule, text=findings.one_line(clause.span) or format_rule(rule))
+
+
+def _signature(columns: Columns, inference: Inference) -> formulas.Signature:
+    return columns.typed(tuple(inference.column_type(columns.name, at) for at in range(len(columns.attributes))))

@@ -1,0 +1,1 @@
+"""Intermediate forms: quantified formulas (`formulas`), core rules (`core`), and their text."""

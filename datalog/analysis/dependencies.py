@@ -1,0 +1,71 @@
+"""Which predicate depends on which, and that no predicate depends on its own negation.
+
+An edge goes from a head's predicate to each predicate of the body. What stands under any number of negations counts as
+negated: a doubly negated group is not positive, because its inner negation is decided first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from datalog.analysis.components import components
+from datalog.analysis.findings import Findings
+from datalog.ir.formulas import Rule
+from datalog.ir.occurrences import literal_atoms
+from datalog.syntax.tree import Span
+
+Edge = tuple[str, str, bool, Span]
+"""(head, body predicate, negated, place of the body atom)"""
+
+
+def rule_edges(rules: Iterable[Rule]) -> list[Edge]:
+    """The edges of quantified rules, in the order of the text."""
+    return [
+        (head.predicate, atom.predicate, negated, atom.span)
+        for rule in rules
+        for head in rule.heads
+        for atom, negated in literal_atoms(rule.body)
+    ]
+
+
+def successors(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    """Each head's body predicates, without repetitions, in the order of the edges."""
+    found: dict[str, dict[str, None]] = {}
+    for head, predicate, _, _ in edges:
+        found.setdefault(head, {})[predicate] = None
+    return {head: list(predicates) for head, predicates in found.items()}
+
+
+def component_of(nodes: Iterable[str], edges: Iterable[Edge]) -> dict[str, frozenset[str]]:
+    """For each predicate, the predicates that depend on it and it on them; itself among them."""
+    return {member: frozenset(group) for group in components(nodes, successors(edges)) for member in group}
+
+
+def check_negation(nodes: Iterable[str], edges: Sequence[Edge], findings: Findings, hint: str = "") -> None:
+    """Report each negated edge within a component, with a shortest cycle that it closes."""
+    groups = component_of(nodes, edges)
+    following = successors(edges)
+    reported: set[tuple[str, str]] = set()
+    for head, predicate, negated, span in edges:
+        if not negated or predicate not in groups.get(head, ()) or (head, predicate) in reported:
+            continue
+        reported.add((head, predicate))
+        back = _shortest_path(predicate, head, following, groups[head])
+        cycle = " → ".join([head, f"!{back[0]}", *back[1:]])
+        findings.add(span, f"negation through recursion: {cycle}", hint or "a predicate must be complete before it is negated")
+
+
+def _shortest_path(start: str, goal: str, following: Mapping[str, Sequence[str]], inside: frozenset[str]) -> list[str]:
+    parents: dict[str, str] = {start: start}
+    queue = deque([start])
+    while goal not in parents:
+        node = queue.popleft()
+        for successor in following.get(node, ()):
+            if successor in inside and successor not in parents:
+                parents[successor] = node
+                queue.append(successor)
+    path = [goal]
+    while path[-1] != start:
+        path.append(parents[path[-1]])
+    return path[::-1]

@@ -1,0 +1,104 @@
+"""Arithmetic on constants, as facts need it: `p(1 + 2).`
+
+Integers are exact and never wrap; `/` truncates towards zero and `%` takes the sign of its left side, as in C and in
+Soufflé; floats are IEEE doubles, so that division by zero gives an infinity or a NaN.
+"""
+
+from __future__ import annotations
+
+import math
+
+from datalog.analysis.findings import Findings
+from datalog.ir.core import Type
+from datalog.ir.formulas import Atom, Constant, Operation, Term
+
+_BOUNDS = {Type.NUMBER: (-(2**63), 2**63 - 1), Type.UNSIGNED: (0, 2**64 - 1)}
+
+
+def fold_fact(fact: Atom, findings: Findings) -> Atom:
+    """The fact with its expressions computed; what cannot be computed is reported and left."""
+    terms = tuple(_fold(term, findings) if isinstance(term, Operation) else term for term in fact.terms)
+    return Atom(fact.predicate, terms, fact.span)
+
+
+def _fold(term: Term, findings: Findings) -> Term:
+    if not isinstance(term, Operation):
+        return term
+    arguments = [_fold(argument, findings) for argument in term.arguments]
+    values = [argument.value for argument in arguments if isinstance(argument, Constant) and not isinstance(argument.value, str)]
+    if len(values) != len(arguments):
+        return term  # a part of it has been reported
+    if term.type is Type.FLOAT:
+        return Constant(_float(term.name, [float(value) for value in values]), term.type, term.span)
+    try:
+        value = _integer(term.name, [int(value) for value in values])
+    except ArithmeticError as error:
+        findings.add(term.span, f"this expression has no value: {error}", "a fact must be a constant row")
+        return term
+    low, high = _BOUNDS[term.type]
+    if not low <= value <= high:
+        findings.add(
+            term.span, f"the value of this expression does not fit the type {term.type.value}", "an integer is never wrapped around"
+        )
+        return term
+    return Constant(value, term.type, term.span)
+
+
+def _integer(name: str, values: list[int]) -> int:
+    if name == "neg":
+        return -values[0]
+    left, right = values
+    match name:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "^":
+            if right < 0:
+                raise ArithmeticError("a negative exponent")
+            if abs(left) > 1 and right > 64:
+                raise ArithmeticError("integer overflow")
+            return int(left**right)
+    if right == 0:
+        raise ArithmeticError("division by zero")
+    quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+    return quotient if name == "/" else left - quotient * right
+
+
+def _float(name: str, values: list[float]) -> float:
+    if name == "neg":
+        return -values[0]
+    left, right = values
+    match name:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/":
+            return _divide(left, right)
+        case _:
+            return _power(left, right)
+
+
+def _divide(left: float, right: float) -> float:
+    if right:
+        return left / right
+    if left == 0 or math.isnan(left):
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+
+
+def _power(left: float, right: float) -> float:
+    try:
+        return math.pow(left, right)
+    except OverflowError:
+        odd = right % 2 == 1
+        return -math.inf if left < 0 and odd else math.inf
+    except ValueError:  # 0 to a negative power, or a negative base to a fraction
+        if left != 0:
+            return math.nan
+        return math.copysign(math.inf, left) if right % 2 == 1 else math.inf

@@ -1,0 +1,56 @@
+"""Quantifiers: who is in the rule's ∀ block, and which conj's ∃ block holds each other variable.
+
+A conj holds a variable if all of the variable's uses in the rule lie in it and in no one of its parts alone: that conj is
+the smallest that encloses them. Source: leapfrog-triejoin-maintenance, figure 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from datalog.ir.formulas import Atom, Conjunction, Disjunction, Literal, Negation, Rule, Variable
+from datalog.ir.occurrences import literal_variables
+from datalog.syntax.tree import NOWHERE, Span
+
+
+def quantify(heads: Iterable[Atom], body: Conjunction, span: Span = NOWHERE, text: str = "") -> Rule:
+    """The rule with its quantifiers; ∃ blocks that `body` may have are replaced. Variables stand in order of appearance."""
+    heads = tuple(heads)
+    forall = {variable.name: variable for head in heads for variable in literal_variables(head)}
+    uses = Counter(variable.name for variable in literal_variables(body))
+    for name in forall:
+        uses[name] = 0  # never reached by a count, so never existential
+    return Rule(_declare(forall), heads, _place(body, uses)[0], span, text)
+
+
+def _declare(variables: dict[str, Variable]) -> tuple[Variable, ...]:
+    return tuple(Variable(variable.name, variable.type, variable.span) for variable in variables.values())
+
+
+def _place(conjunction: Conjunction, uses: Counter[str]) -> tuple[Conjunction, Counter[str]]:
+    """The conj with its blocks, and its uses of the variables that are placed neither in it nor below."""
+    literals: list[Literal] = []
+    seen: Counter[str] = Counter()
+    for literal in conjunction.literals:
+        match literal:
+            case Conjunction():
+                placed, inner = _place(literal, uses)
+                literals.append(placed)
+            case Negation():
+                placed, inner = _place(literal.body, uses)
+                literals.append(Negation(placed, literal.span))
+            case Disjunction():
+                branches = [_place(branch, uses) for branch in literal.branches]
+                literals.append(Disjunction(tuple(branch for branch, _ in branches), literal.span))
+                inner = sum((counts for _, counts in branches), Counter[str]())
+            case _:
+                literals.append(literal)
+                inner = Counter(variable.name for variable in literal_variables(literal))
+        seen.update(inner)
+    here = {name for name, count in seen.items() if count == uses[name]}
+    first = {variable.name: variable for variable in reversed(list(literal_variables(conjunction))) if variable.name in here}
+    exists = _declare(dict(reversed(first.items())))
+    for name in here:
+        del seen[name]
+    return Conjunction(exists, tuple(literals), conjunction.span), seen

@@ -1,0 +1,155 @@
+"""Range restriction: every variable has a finite set of values, because something positive binds it.
+
+In a conj a variable is bound by a positive atom that holds it bare, by `=` with an expression whose variables are bound, by
+a disjunction each of whose branches binds it, or from outside. Heads, negations, comparisons and arithmetic only use
+variables. The variables of a negation that also occur outside it must be bound outside; those that are its own must be
+bound within, and a negated plain atom may have none: `!p(x, z)` with z nowhere else is most often a slip of the pen,
+and `!p(x, _)` says the other thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal as OneOf
+
+from datalog.analysis.findings import Findings, did_you_mean, place
+from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Rule, Truth, Variable
+from datalog.ir.occurrences import literal_names, literal_variables, term_names, term_variables
+
+Purpose = OneOf["head", "negated", "compared", "computed with"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundUse:
+    """A variable that is used where nothing binds it; `local`: it occurs in one negated atom only."""
+
+    variable: Variable
+    purpose: Purpose
+    local: bool = False
+
+
+def bound_by(literals: Iterable[Literal], given: frozenset[str]) -> frozenset[str]:
+    """The variables that the literals together bind, and `given`. The least fixpoint, so independent of their order."""
+    literals = tuple(literals)
+    bound = given
+    while True:
+        grown = bound.union(*(_binds(literal, bound) for literal in literals))
+        if grown == bound:
+            return bound
+        bound = grown
+
+
+def _binds(literal: Literal, bound: frozenset[str]) -> frozenset[str]:
+    match literal:
+        case Atom():
+            return frozenset(term.name for term in literal.terms if isinstance(term, Variable))
+        case Comparison(operator="=", left=left, right=right):
+            found = bound
+            if isinstance(left, Variable) and term_names(right) <= bound:
+                found = found | {left.name}
+            if isinstance(right, Variable) and term_names(left) <= bound:
+                found = found | {right.name}
+            return found
+        case Conjunction():
+            return bound_by(literal.literals, bound)
+        case Disjunction():
+            branches = [bound_by(branch.literals, bound) for branch in literal.branches if not _impossible(branch)]
+            return reduce(frozenset.intersection, branches) if branches else bound
+        case _:
+            return bound
+
+
+def _impossible(conjunction: Conjunction) -> bool:
+    return any(isinstance(literal, Truth) and not literal.value for literal in conjunction.literals)
+
+
+def unbound_uses(literals: Iterable[Literal], given: frozenset[str]) -> Iterator[UnboundUse]:
+    """Each use of a variable that neither the literals of this conj nor the conjs around it (`given`) bind."""
+    literals = tuple(literals)
+    bound = bound_by(literals, given)
+    for literal in literals:
+        match literal:
+            case Atom():
+                for term in literal.terms:
+                    if isinstance(term, Operation):
+                        yield from (UnboundUse(use, "computed with") for use in term_variables(term) if use.name not in bound)
+            case Comparison():
+                yield from (UnboundUse(use, "compared") for use in literal_variables(literal) if use.name not in bound)
+            case Conjunction():
+                yield from unbound_uses(literal.literals, bound)
+            case Disjunction():
+                for branch in literal.branches:
+                    yield from unbound_uses(branch.literals, bound)
+            case Negation():
+                yield from _unbound_in_negation(literal, bound)
+
+
+def _unbound_in_negation(negation: Negation, bound: frozenset[str]) -> Iterator[UnboundUse]:
+    own = _own_variables(negation.body)
+    plain = len(negation.body.literals) == 1 and isinstance(negation.body.literals[0], Atom)
+    missing: set[str] = set()
+    for use in literal_variables(negation.body):
+        if use.name not in bound and (plain or use.name not in own):
+            missing.add(use.name)
+            yield UnboundUse(use, "negated", use.name in own)
+    for inner in unbound_uses(negation.body.literals, bound):
+        if inner.variable.name not in missing:
+            yield inner
+
+
+def _own_variables(conjunction: Conjunction) -> set[str]:
+    """The variables that are quantified in the conj or below."""
+    own = {variable.name for variable in conjunction.exists}
+    for literal in conjunction.literals:
+        match literal:
+            case Conjunction():
+                own |= _own_variables(literal)
+            case Negation():
+                own |= _own_variables(literal.body)
+            case Disjunction():
+                for branch in literal.branches:
+                    own |= _own_variables(branch)
+    return own
+
+
+def check_safety(rule: Rule, findings: Findings) -> None:
+    """Report each variable of the rule that is not range restricted, once, at its first use that needs it."""
+    bound = bound_by(rule.body.literals, frozenset())
+    reported: set[str] = set()
+    in_heads = [UnboundUse(use, "head") for head in rule.heads for use in literal_variables(head) if use.name not in bound]
+    for use in (*in_heads, *unbound_uses(rule.body.literals, frozenset())):
+        name = use.variable.name
+        if name not in reported:
+            reported.add(name)
+            where = "in the head" if use.purpose == "head" else f"{use.purpose} here"
+            findings.add(use.variable.span, f"`{name}` is {where}, but nothing binds it", _advice(rule, use, bound))
+
+
+def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:
+    name = use.variable.name
+    if use.local:
+        return f"write `_` to say that no row has any value there, or bind `{name}` by a positive atom"
+    for disjunction in _disjunctions(rule.body):
+        lacking = [branch for branch in disjunction.branches if name not in bound_by(branch.literals, bound)]
+        if lacking and len(lacking) < len(disjunction.branches):
+            return f"the branch at {place(lacking[0].span)}, column {lacking[0].span.column} does not bind `{name}`"
+    groups = [literal for literal in rule.body.literals if isinstance(literal, Negation) and name in literal_names(literal)]
+    if use.purpose == "negated" and len(groups) > 1:
+        return f"`{name}` is one variable in the whole rule; give each negated group a variable of its own"
+    similar = did_you_mean(name, sorted(bound - {name})) if len(name) > 2 else ""
+    return similar or f"bind `{name}` by a positive atom, or by `=` with an expression of bound variables"
+
+
+def _disjunctions(literal: Literal) -> Iterator[Disjunction]:
+    match literal:
+        case Conjunction():
+            for inner in literal.literals:
+                yield from _disjunctions(inner)
+        case Negation():
+            yield from _disjunctions(literal.body)
+        case Disjunction():
+            yield literal
+            for branch in literal.branches:
+                yield from _disjunctions(branch)

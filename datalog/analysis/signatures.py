@@ -1,0 +1,122 @@
+"""Predicates: which there are, how many columns each has, and what is declared about them.
+
+Declarations count for the whole text, wherever they stand. An undeclared predicate takes its columns from its first use
+and its types from all its uses (`datalog.analysis.types`). One that has no declaration, no rule, no fact and no `.input`
+is unknown, unless the program declares nothing at all: then, in the papers' dialect, it is a given predicate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from datalog.analysis.findings import Findings, did_you_mean, place
+from datalog.analysis.type_names import resolve_types
+from datalog.analysis.walk import atoms
+from datalog.ir.core import Type
+from datalog.ir.formulas import Signature
+from datalog.syntax.tree import Atom, Declaration, Directive, Program, Rule, Span
+
+_HARMLESS_QUALIFIERS = frozenset({"brie", "btree", "btree_delete", "inline", "no_inline", "magic", "no_magic", "overridable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is known of a predicate before inference; a type is None where it has to be inferred."""
+
+    name: str
+    attributes: tuple[str, ...]
+    types: tuple[Type | None, ...]
+    type_names: tuple[str, ...]
+    declared: bool
+    span: Span
+
+    def typed(self, types: tuple[Type, ...]) -> Signature:
+        """The signature, with the types that inference found."""
+        names = self.type_names if self.declared else tuple(type_.value for type_ in types)
+        return Signature(self.name, self.attributes, types, names, self.declared, span=self.span)
+
+
+def collect_signatures(program: Program, findings: Findings) -> dict[str, Columns]:
+    """All predicates of the program in the order of the text; unknown predicates are reported and left out."""
+    known = _declared(program, findings)
+    anything_declared = bool(known)
+    inputs = {name for clause in program.clauses if isinstance(clause, Directive) and clause.kind == "input" for name in clause.predicates}
+    rules = [clause for clause in program.clauses if isinstance(clause, Rule)]
+    for rule in rules:
+        for head in rule.heads:
+            known.setdefault(head.predicate, _from_use(head))
+    unknown: list[Atom] = []
+    for rule in rules:
+        for atom in atoms(rule.body):
+            if atom.predicate in inputs or not anything_declared:
+                known.setdefault(atom.predicate, _from_use(atom))
+            elif atom.predicate not in known:
+                unknown.append(atom)
+    for atom in unknown:
+        report_unknown(atom.predicate, atom.span, known, findings)
+    for clause in program.clauses:
+        if isinstance(clause, Directive):
+            for name in clause.predicates:
+                if name not in known and all(name != atom.predicate for atom in unknown):
+                    report_unknown(name, clause.span, known, findings)
+    for rule in rules:
+        for atom in (*rule.heads, *atoms(rule.body)):
+            check_arity(atom, known.get(atom.predicate), findings)
+    return known
+
+
+def report_unknown(name: str, span: Span, known: dict[str, Columns] | dict[str, Signature], findings: Findings) -> None:
+    """Report that nothing says what `name` is."""
+    hint = did_you_mean(name, known) or "it has no declaration, no rule, no fact and no .input"
+    findings.add(span, f"unknown predicate `{name}`", hint)
+
+
+def check_arity(atom: Atom, columns: Columns | Signature | None, findings: Findings) -> None:
+    """Report an atom that has not as many terms as its predicate has columns."""
+    if columns is None or len(atom.terms) == len(columns.attributes):
+        return
+    verb = "declared" if columns.declared else "first used"
+    message = f"`{atom.predicate}` has {_count(len(atom.terms))} here, but {len(columns.attributes)} where it is {verb}"
+    shape = f"{atom.predicate}({', '.join(columns.attributes)})"
+    findings.add(atom.span, message, f"`{shape}` is {verb} at {place(columns.span)}")
+
+
+def _count(terms: int) -> str:
+    return f"{terms} term" if terms == 1 else f"{terms} terms"
+
+
+def _from_use(atom: Atom) -> Columns:
+    width = len(atom.terms)
+    attributes = tuple(f"c{at + 1}" for at in range(width))
+    return Columns(atom.predicate, attributes, (None,) * width, (), False, atom.span)
+
+
+def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
+    types = resolve_types(program, findings)
+    known: dict[str, Columns] = {}
+    for clause in program.clauses:
+        if not isinstance(clause, Declaration):
+            continue
+        for qualifier in clause.qualifiers:
+            if qualifier not in _HARMLESS_QUALIFIERS:
+                findings.add(clause.span, f"qualifier `{qualifier}` is not supported yet")
+        seen: set[str] = set()
+        for attribute in clause.attributes:
+            if attribute.type not in types:
+                findings.add(attribute.span, f"unknown type `{attribute.type}`", did_you_mean(attribute.type, types))
+            if attribute.name in seen:
+                findings.add(attribute.span, f"column `{attribute.name}` is declared twice")
+            seen.add(attribute.name)
+        for name in clause.predicates:
+            if name in known:
+                findings.add(clause.span, f"`{name}` is declared twice", f"the first is at {place(known[name].span)}")
+                continue
+            known[name] = Columns(
+                name,
+                tuple(attribute.name for attribute in clause.attributes),
+                tuple(types.get(attribute.type) for attribute in clause.attributes),
+                tuple(attribute.type for attribute in clause.attributes),
+                True,
+                clause.span,
+            )
+    return known

@@ -1,0 +1,132 @@
+"""Quantified rules: ∀x̄. head₁, …, headₘ ← conj, with conj := ∃ȳ. dform₁, …, dformₖ, every term typed.
+
+A dform is an atom, a comparison, a truth value, a negated conj, a disjunction of conjs, or a conj. A name stands for one
+variable in the whole rule: a variable that occurs in a head is in the rule's ∀ block, any other is in the ∃ block of the
+smallest conj that encloses all its uses, and nowhere else (`datalog.analysis.quantify`). Spans and texts take no part
+in equality. Source: leapfrog-triejoin-maintenance, figure 1; the truth values are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from datalog.ir.core import Type
+from datalog.syntax.tree import NOWHERE, Directive, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """`value` has Python's form of `type`: int, float or str."""
+
+    value: int | float | str
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`name` is one of + - * / % ^ neg; all arguments and the result have type `type`."""
+
+    name: str
+    arguments: tuple[Term, ...]
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Term = Variable | Wildcard | Constant | Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    predicate: str
+    terms: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both sides have the same type."""
+
+    operator: OneOf["=", "!=", "<", "<=", ">", ">="]
+    left: Term
+    right: Term
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    value: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    exists: tuple[Variable, ...]
+    literals: tuple[Literal, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    body: Conjunction
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    branches: tuple[Conjunction, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Literal = Atom | Comparison | Truth | Negation | Disjunction | Conjunction
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`text` is the rule as its author wrote it, on one line."""
+
+    forall: tuple[Variable, ...]
+    heads: tuple[Atom, ...]
+    body: Conjunction
+    span: Span = field(default=NOWHERE, compare=False)
+    text: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A predicate's columns. `type_names` are as declared, `types` what they resolve to; an undeclared predicate has
+    columns c1, c2, … and its first use as span. `hidden` predicates are the engine's own."""
+
+    name: str
+    attributes: tuple[str, ...]
+    types: tuple[Type, ...]
+    type_names: tuple[str, ...]
+    declared: bool
+    hidden: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An analysed program. `signatures` are in the order of the text; the terms of `facts` are constants."""
+
+    signatures: dict[str, Signature]
+    facts: tuple[Atom, ...]
+    rules: tuple[Rule, ...]
+    directives: tuple[Directive, ...]
+    text: str = field(default="", compare=False)
+    file: str = field(default="<program>", compare=False)
