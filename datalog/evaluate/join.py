@@ -1,0 +1,113 @@
+"""One rule's join: drives the `complete` kernel over buffers that grow as they fill.
+
+A join reads trees by their numbers in a version (`roots`), so the same join runs on old and new versions. Between kernel
+calls Python runs, so Ctrl-C is seen at least every STEPS_A_CALL iterator operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import Diagnostic, EvaluationError
+from datalog.ir.core import Type
+from datalog.kernels import encoding as code
+from datalog.kernels.triejoin import complete
+from datalog.plan.encode import EncodedPlan
+
+Words = NDArray[np.int64]
+Decode = Callable[[int, Type], object]
+
+STEPS_A_CALL = 20_000_000
+SMALLEST_BUFFER = 256
+LARGEST_BUFFER = 1 << 20  # rows; fuller buffers are emptied into a list
+PROBLEMS = {
+    code.OVERFLOW: ("leaves the 64-bit range", "values are 64-bit; bound the variables, or use float"),
+    code.DIVISION_BY_ZERO: ("divides by zero", "exclude zero in the body, for instance with `x != 0`"),
+}
+
+
+class Join:
+    """The join of one plan. `steps` counts its iterator operations since it was made."""
+
+    def __init__(self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode) -> None:
+        self.encoded = encoded
+        self.variables = len(encoded.plan.order)
+        self.width = len(encoded.plan.rule.head_columns)
+        self.slots = np.array(encoded.slots, dtype=np.int64)
+        self.steps = 0
+        self._labels, self._decode = labels, decode
+        self._state = np.zeros(encoded.state_words, np.int64)
+        self._output = np.empty((SMALLEST_BUFFER, self.width), np.int64)
+        self._records = np.empty((SMALLEST_BUFFER, code.RECORD_VALUES + self.variables), np.int64)
+        self._whole = np.array([[0, np.iinfo(np.int64).min, np.iinfo(np.int64).max] + [0] * self.variables], np.int64)
+
+    def everything(self) -> Words:
+        """The one empty prefix: full evaluation."""
+        return self._whole
+
+    def prefixes(self, rows: Words) -> Words:
+        """Prefixes that bind the first variables to the columns of `rows`."""
+        out = np.zeros((len(rows), code.PREFIX_VALUES + self.variables), np.int64)
+        out[:, code.PREFIX_LENGTH] = rows.shape[1]
+        out[:, code.PREFIX_LOW] = np.iinfo(np.int64).min
+        out[:, code.PREFIX_HIGH] = np.iinfo(np.int64).max
+        out[:, code.PREFIX_VALUES : code.PREFIX_VALUES + rows.shape[1]] = rows
+        return out
+
+    def complete(
+        self, pages: Words, roots: Words, prefixes: Words, recording: int = code.RECORD_NOTHING
+    ) -> tuple[Words, Words]:
+        """Head rows, one per binding that extends a prefix, and the sensitivity records (none without `recording`).
+
+        Raises EvaluationError where an expression has no value.
+        """
+        state = self._state
+        state[: code.STATE_WORDS] = 0
+        state[code.STATE_PREFIX] = -1
+        state[code.STATE_RECORDING] = recording
+        slots = roots[self.slots]
+        labels = self._labels() if self.encoded.compares_symbols else self.slots
+        output: list[Words] = []
+        records: list[Words] = []
+        while True:
+            state[code.STATE_BUDGET] = state[code.STATE_STEPS] + STEPS_A_CALL
+            status = complete(pages, slots, self.encoded.words, labels, prefixes, state, self._output, self._records)
+            if status == code.OUTPUT_FULL:
+                self._output = _emptied(output, self._output, state, code.STATE_OUTPUT)
+            elif status == code.RECORDS_FULL:
+                self._records = _emptied(records, self._records, state, code.STATE_RECORDS)
+            elif status == code.FAILED:
+                raise self._failure()
+            elif status == code.DONE:
+                break
+        self.steps += int(state[code.STATE_STEPS])
+        output.append(self._output[: state[code.STATE_OUTPUT]].copy())
+        records.append(self._records[: state[code.STATE_RECORDS]].copy())
+        return (
+            output[0] if len(output) == 1 else np.concatenate(output),
+            records[0] if len(records) == 1 else np.concatenate(records),
+        )
+
+    def _failure(self) -> EvaluationError:
+        rule, order = self.encoded.plan.rule, self.encoded.plan.order
+        operation, span = self.encoded.operations[int(self._state[code.STATE_ERROR_AT])]
+        what, hint = PROBLEMS[int(self._state[code.STATE_ERROR])]
+        bound = {
+            rule.variables[order[depth]]: self._decode(
+                int(self._state[code.STATE_WORDS + depth * code.LEVEL_WORDS + code.LEVEL_VALUE]), rule.types[order[depth]]
+            )
+            for depth in range(int(self._state[code.STATE_DEPTH]))
+        }
+        binding = ", ".join(f"{name} = {value!r}" for name, value in bound.items())
+        message = f"`{operation.name}` {what}" + (f" where {binding}" if binding else "") + f", in the rule `{rule.text}`"
+        return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
+
+
+def _emptied(into: list[Words], buffer: Words, state: Words, counter: int) -> Words:
+    """Keep what the buffer holds, and return a buffer with room: a larger one as long as that helps."""
+    into.append(buffer[: state[counter]].copy() if len(buffer) >= LARGEST_BUFFER else buffer[: state[counter]])
+    state[counter] = 0
+    return buffer if len(buffer) >= LARGEST_BUFFER else np.empty((4 * len(buffer), buffer.shape[1]), np.int64)

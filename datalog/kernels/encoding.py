@@ -1,0 +1,124 @@
+"""The encoded plan and the join's state: named offsets into flat int64 arrays. Only integer constants.
+
+`datalog/plan/encode.py` writes plans, `triejoin.py` reads them; the state is allocated per rule and holds everything
+that an interrupted join needs to go on.
+"""
+
+# --- plan header -----------------------------------------------------------------------------------------------------
+PLAN_DEPTHS = 0  # number of variables
+PLAN_ITERATORS = 1  # number of (positive atom, level) iterators
+PLAN_DEPTHS_AT = 2  # offsets of the sections
+PLAN_ITERATORS_AT = 3
+PLAN_CHECKS_AT = 4
+PLAN_NEGATIONS_AT = 5
+PLAN_SLOTS_AT = 6
+PLAN_OUTPUT_AT = 7  # depths of the variables that make up an output row
+PLAN_OUTPUT_WIDTH = 8
+PLAN_NEGATIONS = 9
+PLAN_STACK = 10  # words that the deepest expression needs
+PLAN_HEADER = 11
+
+# --- one row per depth -------------------------------------------------------------------------------------------------
+DEPTH_BINDING = 0  # offset of the code that computes the variable, or -1: it is joined
+DEPTH_ITERATORS = 1  # first and one past the last iterator that takes part
+DEPTH_ITERATORS_END = 2
+DEPTH_BOUNDS = 3  # checks that narrow the variable's interval
+DEPTH_BOUNDS_END = 4
+DEPTH_FILTERS = 5  # checks made once the variable is bound
+DEPTH_FILTERS_END = 6
+DEPTH_NEGATIONS = 7
+DEPTH_NEGATIONS_END = 8
+DEPTH_WORDS = 9
+
+# --- one row per iterator: one level of one positive atom ------------------------------------------------------------------
+ITERATOR_SLOT = 0
+ITERATOR_LEVEL = 1  # the column of the arrangement
+ITERATOR_PARENT = 2  # the iterator of the level above, or -1
+ITERATOR_PREFIX_AT = 3  # where the depths of the levels above are listed
+ITERATOR_WORDS = 4
+
+# --- checks --------------------------------------------------------------------------------------------------------------
+CHECK_OPERATOR = 0
+CHECK_LEFT = 1  # offset of code; unused for bounds, whose left side is the depth's own variable
+CHECK_RIGHT = 2
+CHECK_SYMBOLS = 3  # 1: compare the labels of interned symbols, not their codes
+CHECK_WORDS = 4
+
+EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 0, 1, 2, 3, 4, 5
+
+# --- negated atoms ---------------------------------------------------------------------------------------------------------
+NEGATION_SLOT = 0
+NEGATION_LEVELS = 1  # how many columns are bound
+NEGATION_VALUES_AT = 2  # where their depths are listed
+NEGATION_WORDS = 3
+
+# --- slots: the trees that the plan reads -------------------------------------------------------------------------------------
+SLOT_COLUMNS = 0
+SLOT_LEAF_ROWS = 1
+SLOT_INNER_ROWS = 2
+SLOT_WORDS = 3
+
+# --- expression code: operation [operand], in postfix order ---------------------------------------------------------------
+CODE_END = 0
+CODE_VARIABLE = 1  # operand: depth
+CODE_CONSTANT = 2  # operand: code of the value
+CODE_ADD, CODE_SUBTRACT, CODE_MULTIPLY, CODE_DIVIDE, CODE_REMAINDER, CODE_POWER, CODE_NEGATE = 3, 4, 5, 6, 7, 8, 9
+CODE_KIND = 16  # operation + kind * CODE_KIND
+KIND_NUMBER, KIND_UNSIGNED, KIND_FLOAT = 0, 1, 2
+
+# --- errors of expressions --------------------------------------------------------------------------------------------------
+NO_ERROR, OVERFLOW, DIVISION_BY_ZERO = 0, 1, 2
+
+# --- state -----------------------------------------------------------------------------------------------------------------
+STATE_MODE = 0
+STATE_DEPTH = 1
+STATE_PREFIX = 2  # index of the prefix being completed
+STATE_OUTPUT = 3  # rows written
+STATE_RECORDS = 4  # sensitivity records written
+STATE_STEPS = 5  # iterator operations since the state was made
+STATE_BUDGET = 6  # pause when STATE_STEPS passes it
+STATE_RECORDING = 7  # RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS or RECORD_HULLS
+STATE_ERROR = 8
+STATE_ERROR_AT = 9  # offset of the operation that failed
+STATE_OPENED = 10  # how many depths of the current prefix are open
+STATE_WORDS = 12
+
+RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS, RECORD_HULLS = 0, 1, 2, 3
+
+# modes: what to do next at the current depth
+MODE_PREFIX, MODE_ENTER, MODE_LEAP, MODE_ADVANCE = 0, 1, 2, 3
+
+# per depth, after STATE_WORDS
+LEVEL_VALUE = 0
+LEVEL_LOW = 1
+LEVEL_HIGH = 2
+LEVEL_NATURAL_LOW = 3  # the lower end before the prefix's interval narrowed it
+LEVEL_TARGET = 4
+LEVEL_AGREEING = 5
+LEVEL_POINTER = 6
+LEVEL_WORDS = 7
+
+# per iterator, after the depths
+CURSOR_KEY = 0
+CURSOR_LIMIT = 1  # end of the prefix's rows within the leaf
+CURSOR_AT_END = 2
+CURSOR_RECORDED = 3  # 1 while an interval is being recorded
+CURSOR_FROM = 4
+CURSOR_TO = 5
+CURSOR_HEIGHT = 6
+CURSOR_STACK = 7  # (page, entry) from the leaf upward
+MAXIMUM_HEIGHT = 20
+CURSOR_WORDS = 7 + 2 * 20
+
+# --- prefixes and records ---------------------------------------------------------------------------------------------------
+PREFIX_LENGTH = 0
+PREFIX_LOW = 1
+PREFIX_HIGH = 2
+PREFIX_VALUES = 3
+RECORD_ITERATOR = 0  # negated atoms are numbered after the iterators
+RECORD_LOW = 1
+RECORD_HIGH = 2
+RECORD_VALUES = 3
+
+# --- what a call returns ----------------------------------------------------------------------------------------------------
+DONE, OUTPUT_FULL, RECORDS_FULL, PAUSED, FAILED = 0, 1, 2, 3, 4

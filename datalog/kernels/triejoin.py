@@ -1,0 +1,370 @@
+"""`complete`: leapfrog triejoin that extends prefixes.
+
+One generic kernel interprets a plan (`encoding.py`). All of its state lies in a caller-owned array, so that a call may
+stop anywhere (a full buffer, a spent budget) and the next one goes on. Section 3 of `leapfrog-triejoin-maintenance`
+and of the method. The sensitivity records planted here cover every key at every depth that a prefix reaches, not the
+depths inside the prefix, which somebody else has covered.
+"""
+
+import numpy as np
+
+from datalog.kernels.cursors import node_exists, open_cursor, seek
+from datalog.kernels.encoding import (
+    CURSOR_AT_END,
+    CURSOR_FROM,
+    CURSOR_KEY,
+    CURSOR_RECORDED,
+    CURSOR_TO,
+    CURSOR_WORDS,
+    DEPTH_BINDING,
+    DEPTH_BOUNDS,
+    DEPTH_BOUNDS_END,
+    DEPTH_FILTERS,
+    DEPTH_FILTERS_END,
+    DEPTH_ITERATORS,
+    DEPTH_ITERATORS_END,
+    DEPTH_NEGATIONS,
+    DEPTH_NEGATIONS_END,
+    DEPTH_WORDS,
+    DONE,
+    FAILED,
+    LEVEL_AGREEING,
+    LEVEL_HIGH,
+    LEVEL_LOW,
+    LEVEL_NATURAL_LOW,
+    LEVEL_POINTER,
+    LEVEL_TARGET,
+    LEVEL_VALUE,
+    LEVEL_WORDS,
+    MODE_ADVANCE,
+    MODE_ENTER,
+    MODE_LEAP,
+    MODE_PREFIX,
+    NEGATION_LEVELS,
+    NEGATION_SLOT,
+    NEGATION_VALUES_AT,
+    NEGATION_WORDS,
+    NO_ERROR,
+    OUTPUT_FULL,
+    PAUSED,
+    PLAN_DEPTHS,
+    PLAN_DEPTHS_AT,
+    PLAN_ITERATORS,
+    PLAN_NEGATIONS_AT,
+    PLAN_OUTPUT_AT,
+    PLAN_OUTPUT_WIDTH,
+    PLAN_SLOTS_AT,
+    PREFIX_HIGH,
+    PREFIX_LENGTH,
+    PREFIX_LOW,
+    PREFIX_VALUES,
+    RECORD_EXACT,
+    RECORD_HIGH,
+    RECORD_HULLS,
+    RECORD_ITERATOR,
+    RECORD_LOW,
+    RECORD_NOTHING,
+    RECORD_VALUES,
+    RECORDS_FULL,
+    SLOT_COLUMNS,
+    SLOT_INNER_ROWS,
+    SLOT_LEAF_ROWS,
+    SLOT_WORDS,
+    STATE_BUDGET,
+    STATE_DEPTH,
+    STATE_ERROR,
+    STATE_MODE,
+    STATE_OPENED,
+    STATE_OUTPUT,
+    STATE_PREFIX,
+    STATE_RECORDING,
+    STATE_RECORDS,
+    STATE_STEPS,
+    STATE_WORDS,
+)
+from datalog.kernels.expressions import HIGHEST, LOWEST, evaluate, narrow, passes_filters
+from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, device, kernel
+
+
+@device
+def _write_record(state, records, iterator, depth, low, high):
+    at = state[STATE_RECORDS]
+    records[at, RECORD_ITERATOR] = iterator
+    records[at, RECORD_LOW] = low
+    records[at, RECORD_HIGH] = high
+    for above in range(depth):
+        records[at, RECORD_VALUES + above] = state[STATE_WORDS + above * LEVEL_WORDS + LEVEL_VALUE]
+    state[STATE_RECORDS] = at + 1
+
+
+@device
+def _record(state, records, iterator, cursor, depth, low):
+    """The iterator moved: it depends on [low, landing], or on all from low on at the end."""
+    level = STATE_WORDS + depth * LEVEL_WORDS
+    high = state[level + LEVEL_HIGH]
+    if state[cursor + CURSOR_AT_END] == 0:
+        high = min(high, state[cursor + CURSOR_KEY])
+    recording = state[STATE_RECORDING]
+    if state[cursor + CURSOR_RECORDED] == 1:
+        if recording == RECORD_HULLS or (recording != RECORD_EXACT and low <= state[cursor + CURSOR_TO] + 1):
+            state[cursor + CURSOR_TO] = high
+            return
+        _write_record(state, records, iterator, depth, state[cursor + CURSOR_FROM], state[cursor + CURSOR_TO])
+    if recording == RECORD_HULLS:
+        low = state[level + LEVEL_NATURAL_LOW]
+    state[cursor + CURSOR_RECORDED] = 1
+    state[cursor + CURSOR_FROM] = low
+    state[cursor + CURSOR_TO] = high
+
+
+@device
+def _flush_records(plan, state, records, cursors, depth):
+    """The depth is left: write out what its iterators still hold."""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
+        cursor = cursors + iterator * CURSOR_WORDS
+        if state[cursor + CURSOR_RECORDED] == 1:
+            _write_record(state, records, iterator, depth, state[cursor + CURSOR_FROM], state[cursor + CURSOR_TO])
+            state[cursor + CURSOR_RECORDED] = 0
+
+
+@device
+def _enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack):
+    """Open the depth's iterators at its interval's lower end. True: they stand, leap; False: nothing here."""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    level = STATE_WORDS + depth * LEVEL_WORDS
+    prefix = state[STATE_PREFIX]
+    length = prefixes[prefix, PREFIX_LENGTH]
+    recorded = state[STATE_RECORDING] != RECORD_NOTHING and depth >= length
+    state[level + LEVEL_LOW] = LOWEST
+    state[level + LEVEL_HIGH] = HIGHEST
+    if plan[row + DEPTH_BINDING] >= 0:
+        value = evaluate(plan, plan[row + DEPTH_BINDING], state, stack)
+        if state[STATE_ERROR] != NO_ERROR:
+            return False
+        state[level + LEVEL_LOW] = value
+        state[level + LEVEL_HIGH] = value
+    if not narrow(plan, plan[row + DEPTH_BOUNDS], plan[row + DEPTH_BOUNDS_END], state, level, stack):
+        return False
+    state[level + LEVEL_NATURAL_LOW] = state[level + LEVEL_LOW]
+    if depth < length:
+        value = prefixes[prefix, PREFIX_VALUES + depth]
+        state[level + LEVEL_LOW] = max(state[level + LEVEL_LOW], value)
+        state[level + LEVEL_HIGH] = min(state[level + LEVEL_HIGH], value)
+    elif depth == length:
+        state[level + LEVEL_LOW] = max(state[level + LEVEL_LOW], prefixes[prefix, PREFIX_LOW])
+        state[level + LEVEL_HIGH] = min(state[level + LEVEL_HIGH], prefixes[prefix, PREFIX_HIGH])
+    low = state[level + LEVEL_LOW]
+    if low > state[level + LEVEL_HIGH]:
+        return False
+    target = low
+    for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
+        cursor = cursors + iterator * CURSOR_WORDS
+        open_cursor(pages, roots, plan, state, iterator, cursors)
+        state[STATE_STEPS] += 1
+        if state[cursor + CURSOR_AT_END] == 0 and state[cursor + CURSOR_KEY] < low:
+            seek(pages, plan, state, iterator, cursors, low)
+        if recorded:
+            _record(state, records, iterator, cursor, depth, low)
+        if state[cursor + CURSOR_AT_END] == 1:
+            return False
+        target = max(target, state[cursor + CURSOR_KEY])
+        if target > state[level + LEVEL_HIGH]:
+            return False
+    state[level + LEVEL_TARGET] = target
+    state[level + LEVEL_AGREEING] = 0
+    state[level + LEVEL_POINTER] = 0
+    return True
+
+
+@device
+def _leap(pages, plan, state, records, depth, cursors, recorded, room):
+    """Leapfrog until all iterators of the depth agree: 1 match, 0 exhausted, 2 no room for records."""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    level = STATE_WORDS + depth * LEVEL_WORDS
+    first = plan[row + DEPTH_ITERATORS]
+    count = plan[row + DEPTH_ITERATORS_END] - first
+    high = state[level + LEVEL_HIGH]
+    target = state[level + LEVEL_TARGET]
+    agreeing = state[level + LEVEL_AGREEING]
+    pointer = state[level + LEVEL_POINTER]
+    outcome = np.int64(1)
+    while agreeing < count:
+        iterator = first + pointer
+        cursor = cursors + iterator * CURSOR_WORDS
+        if state[cursor + CURSOR_KEY] < target:
+            if recorded and state[STATE_RECORDS] + count >= room:
+                outcome = np.int64(2)
+                break
+            seek(pages, plan, state, iterator, cursors, target)
+            if recorded:
+                _record(state, records, iterator, cursor, depth, target)
+            if state[cursor + CURSOR_AT_END] == 1:
+                return np.int64(0)
+            if state[cursor + CURSOR_KEY] > target:
+                target = state[cursor + CURSOR_KEY]
+                agreeing = np.int64(0)
+                if target > high:
+                    return np.int64(0)
+        agreeing += 1
+        pointer += 1
+        if pointer == count:
+            pointer = np.int64(0)
+    state[level + LEVEL_TARGET] = target
+    state[level + LEVEL_AGREEING] = agreeing
+    state[level + LEVEL_POINTER] = pointer
+    return outcome
+
+
+@device
+def _advance(pages, plan, state, records, depth, cursors, recorded):
+    """Leave the current key: True if the next iterator stands on a later one within the interval."""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    level = STATE_WORDS + depth * LEVEL_WORDS
+    first = plan[row + DEPTH_ITERATORS]
+    count = plan[row + DEPTH_ITERATORS_END] - first
+    key = state[level + LEVEL_TARGET]
+    if key >= state[level + LEVEL_HIGH] or count == 0:
+        return False
+    pointer = state[level + LEVEL_POINTER]
+    cursor = cursors + (first + pointer) * CURSOR_WORDS
+    seek(pages, plan, state, first + pointer, cursors, key + 1)
+    if recorded:
+        _record(state, records, first + pointer, cursor, depth, key + 1)
+    if state[cursor + CURSOR_AT_END] == 1 or state[cursor + CURSOR_KEY] > state[level + LEVEL_HIGH]:
+        return False
+    state[level + LEVEL_TARGET] = state[cursor + CURSOR_KEY]
+    state[level + LEVEL_AGREEING] = 1
+    pointer += 1
+    state[level + LEVEL_POINTER] = 0 if pointer == count else pointer
+    return True
+
+
+@device
+def _passes_negations(pages, roots, plan, first, last, state, records, depth, recorded):
+    for negation in range(first, last):
+        at = plan[PLAN_NEGATIONS_AT] + negation * NEGATION_WORDS
+        slot = plan[PLAN_SLOTS_AT] + plan[at + NEGATION_SLOT] * SLOT_WORDS
+        state[STATE_STEPS] += 1
+        if recorded:
+            value = state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_VALUE]
+            _write_record(state, records, plan[PLAN_ITERATORS] + negation, depth, value, value)
+        if node_exists(
+            pages,
+            roots[plan[at + NEGATION_SLOT]],
+            plan[slot + SLOT_COLUMNS],
+            plan[slot + SLOT_LEAF_ROWS],
+            plan[slot + SLOT_INNER_ROWS],
+            plan,
+            plan[at + NEGATION_VALUES_AT],
+            plan[at + NEGATION_LEVELS],
+            state,
+        ):
+            return False
+    return True
+
+
+@device
+def _next_prefix(prefixes, state):
+    """Go to the next prefix; what it shares with the last one, as far as that was opened, stays open."""
+    prefix = state[STATE_PREFIX]
+    if prefix < 0:
+        state[STATE_PREFIX] = 0
+        return np.int64(0)
+    limit = min(state[STATE_OPENED], prefixes[prefix + 1, PREFIX_LENGTH])
+    shared = np.int64(0)
+    while shared < limit and prefixes[prefix, PREFIX_VALUES + shared] == prefixes[prefix + 1, PREFIX_VALUES + shared]:
+        shared += 1
+    state[STATE_PREFIX] = prefix + 1
+    return shared
+
+
+@kernel(INT(READ2, READ1, READ1, READ1, READ2, WRITE1, WRITE2, WRITE2))
+def complete(pages, roots, plan, labels, prefixes, state, output, records):
+    """Write the output row of every binding that extends a prefix, in the order of prefixes and variables.
+
+    pages: int64[p, words]; roots: int64[slots], -1 for an empty tree; labels: int64[symbols], the order of symbols;
+    prefixes: int64[m, 3 + variables], see PREFIX_*; output: int64[rows, output width];
+    records: int64[rows, 3 + variables], see RECORD_*. A record's context may be unsorted and repeated.
+    Returns DONE, or why it stopped: OUTPUT_FULL, RECORDS_FULL (empty the buffer, zero its count in state, call again),
+    PAUSED (raise STATE_BUDGET, call again), FAILED (an expression has no value: STATE_ERROR, STATE_ERROR_AT, values).
+    """
+    depths = plan[PLAN_DEPTHS]
+    cursors = STATE_WORDS + depths * LEVEL_WORDS
+    stack = cursors + plan[PLAN_ITERATORS] * CURSOR_WORDS
+    output_at = plan[PLAN_OUTPUT_AT]
+    width = plan[PLAN_OUTPUT_WIDTH]
+    room = records.shape[0]
+    recording = state[STATE_RECORDING] != RECORD_NOTHING
+    mode = state[STATE_MODE]
+    depth = state[STATE_DEPTH]
+    status = np.int64(DONE)
+    while True:
+        if mode == MODE_PREFIX:
+            if state[STATE_PREFIX] + 1 >= prefixes.shape[0]:
+                break
+            depth = _next_prefix(prefixes, state)
+            state[STATE_OPENED] = depth
+            mode = MODE_ENTER
+        length = prefixes[state[STATE_PREFIX], PREFIX_LENGTH]
+        if depth == depths:  # a binding; only MODE_ENTER comes here
+            if state[STATE_OUTPUT] >= output.shape[0]:
+                status = np.int64(OUTPUT_FULL)
+                break
+            row = state[STATE_OUTPUT]
+            for column in range(width):
+                output[row, column] = state[STATE_WORDS + plan[output_at + column] * LEVEL_WORDS + LEVEL_VALUE]
+            state[STATE_OUTPUT] = row + 1
+            depth -= 1
+            mode = MODE_ADVANCE
+        if (depth < length and mode == MODE_ADVANCE) or depth < 0:
+            mode = MODE_PREFIX  # a prefix has no second value
+            continue
+        at = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+        recorded = recording and depth >= length
+        if recorded:
+            reserve = plan[at + DEPTH_ITERATORS_END] - plan[at + DEPTH_ITERATORS] + plan[at + DEPTH_NEGATIONS_END] + 2
+            if state[STATE_RECORDS] + 2 * reserve >= room:
+                status = np.int64(RECORDS_FULL)
+                break
+        if state[STATE_STEPS] >= state[STATE_BUDGET]:
+            status = np.int64(PAUSED)
+            break
+        found = np.int64(1)
+        if mode == MODE_ENTER:
+            found = np.int64(_enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack))
+        elif mode == MODE_ADVANCE:
+            found = np.int64(_advance(pages, plan, state, records, depth, cursors, recorded))
+        if found == 1:
+            mode = MODE_LEAP
+            found = _leap(pages, plan, state, records, depth, cursors, recorded, room)
+            if found == 2:
+                status = np.int64(RECORDS_FULL)
+                break
+        if state[STATE_ERROR] != NO_ERROR:
+            status = np.int64(FAILED)
+            break
+        if found == 0:
+            if recorded:
+                _flush_records(plan, state, records, cursors, depth)
+            depth -= 1
+            mode = MODE_ADVANCE
+            continue
+        level = STATE_WORDS + depth * LEVEL_WORDS
+        state[level + LEVEL_VALUE] = state[level + LEVEL_TARGET]
+        mode = MODE_ADVANCE
+        if passes_filters(plan, plan[at + DEPTH_FILTERS], plan[at + DEPTH_FILTERS_END], state, stack, labels):
+            if _passes_negations(
+                pages, roots, plan, plan[at + DEPTH_NEGATIONS], plan[at + DEPTH_NEGATIONS_END], state, records, depth, recorded
+            ):
+                depth += 1
+                mode = MODE_ENTER
+                if depth <= length:
+                    state[STATE_OPENED] = depth
+        elif state[STATE_ERROR] != NO_ERROR:
+            depth += 1  # this depth's value is part of the binding that failed
+            status = np.int64(FAILED)
+            break
+    state[STATE_MODE] = mode
+    state[STATE_DEPTH] = depth
+    return status

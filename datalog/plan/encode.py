@@ -1,0 +1,159 @@
+"""Encoding: a rule's plan and the trees that it reads, as the flat int64 array that the join kernel interprets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.ir.core import Apply, Expression, Reference, Span, Type, Value
+from datalog.kernels import encoding as code
+from datalog.plan.rule import AtomPlan, RulePlan
+
+Encode = Callable[[int | float | str, Type], int]
+Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows a leaf, rows an inner page
+
+OPERATORS = {
+    "=": code.EQUAL,
+    "!=": code.NOT_EQUAL,
+    "<": code.LESS,
+    "<=": code.LESS_EQUAL,
+    ">": code.GREATER,
+    ">=": code.GREATER_EQUAL,
+}
+OPERATIONS = {
+    "+": code.CODE_ADD,
+    "-": code.CODE_SUBTRACT,
+    "*": code.CODE_MULTIPLY,
+    "/": code.CODE_DIVIDE,
+    "%": code.CODE_REMAINDER,
+    "^": code.CODE_POWER,
+    "neg": code.CODE_NEGATE,
+}
+KINDS = {Type.NUMBER: code.KIND_NUMBER, Type.UNSIGNED: code.KIND_UNSIGNED, Type.FLOAT: code.KIND_FLOAT}
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPlan:
+    """`words` for the kernel; `slots` names the tree of each slot; `operations` maps code offsets back to the rule."""
+
+    plan: RulePlan
+    words: NDArray[np.int64]
+    slots: tuple[int, ...]
+    atoms: tuple[AtomPlan, ...]  # the atom that reads each slot
+    operations: dict[int, tuple[Apply, Span]]
+    state_words: int
+    compares_symbols: bool
+
+
+class _Encoder:
+    def __init__(self, plan: RulePlan, encode: Encode) -> None:
+        self.plan, self.encode = plan, encode
+        self.depth_of = {variable: depth for depth, variable in enumerate(plan.order)}
+        self.code: list[int] = []
+        self.operations: dict[int, tuple[Apply, Span]] = {}
+        self.deepest = 1
+
+    def expression(self, expression: Expression) -> int:
+        """Append the code of an expression; returns its offset within the code section."""
+        at = len(self.code)
+        self._push(expression, 1)
+        self.code.append(code.CODE_END)
+        return at
+
+    def numbers(self, numbers: tuple[int, ...]) -> int:
+        at = len(self.code)
+        self.code.extend(numbers)
+        return at
+
+    def _push(self, expression: Expression, height: int) -> None:
+        self.deepest = max(self.deepest, height)
+        match expression:
+            case Reference(variable=variable):
+                self.code += [code.CODE_VARIABLE, self.depth_of[variable]]
+            case Value(value=value, type=type):
+                self.code += [code.CODE_CONSTANT, self.encode(value, type)]
+            case Apply(name=name, arguments=arguments, type=type, span=span):
+                for place, argument in enumerate(arguments):
+                    self._push(argument, height + place)
+                self.operations[len(self.code)] = (expression, span)
+                self.code.append(OPERATIONS[name] + KINDS[type] * code.CODE_KIND)
+
+
+def encode_plan(plan: RulePlan, encode: Encode, shape: Shape) -> EncodedPlan:
+    """Encode `plan`. `encode` gives the code of a constant, `shape` the tree that serves an atom's columns."""
+    out = _Encoder(plan, encode)
+    atoms = (*plan.positive, *plan.negated)
+    slot_of = {atom.number: slot for slot, atom in enumerate(atoms)}
+    shapes = [shape(atom.predicate, atom.columns) for atom in atoms]
+    depth_rows: list[list[int]] = []
+    iterators: list[list[int]] = []
+    iterator_of: dict[tuple[int, int], int] = {}
+    checks: list[list[int]] = []
+    negations: list[list[int]] = []
+    symbols = False
+    for depth in plan.depths:
+        first_iterator, first_check, first_negation = len(iterators), len(checks), len(negations)
+        binding = out.expression(depth.binding.expression) if depth.binding else -1
+        for atom, level in depth.iterators:
+            iterator_of[atom.number, level] = len(iterators)
+            parent = iterator_of[atom.number, level - 1] if level else -1
+            iterators.append([slot_of[atom.number], level, parent, out.numbers(atom.depths[:level])])
+        for bound in depth.bounds:
+            checks.append([OPERATORS[bound.operator], -1, out.expression(bound.expression), 0])
+        bounds_end = len(checks)
+        for check in depth.filters:
+            compares = check.operator not in ("=", "!=") and _type(check.left) is Type.SYMBOL
+            symbols = symbols or compares
+            checks.append([OPERATORS[check.operator], out.expression(check.left), out.expression(check.right), int(compares)])
+        for atom in depth.negations:
+            negations.append([slot_of[atom.number], len(atom.depths), out.numbers(atom.depths)])
+        depth_rows.append(
+            [binding, first_iterator, len(iterators), first_check, bounds_end, bounds_end, len(checks), first_negation, len(negations)]
+        )
+    output = [out.depth_of[variable] for variable in plan.rule.head_columns]
+    words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], output)
+    return EncodedPlan(
+        plan,
+        words,
+        tuple(tree for tree, *_ in shapes),
+        atoms,
+        {code_at + at: operation for at, operation in out.operations.items()},
+        code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.deepest + 1,
+        symbols,
+    )
+
+
+def _lay_out(
+    out: _Encoder,
+    depths: list[list[int]],
+    iterators: list[list[int]],
+    checks: list[list[int]],
+    negations: list[list[int]],
+    slots: list[list[int]],
+    output: list[int],
+) -> tuple[NDArray[np.int64], int]:
+    """Concatenate the sections behind the header, making offsets into the code section absolute."""
+    sections = [depths, iterators, checks, negations, slots, [output]]
+    starts = [code.PLAN_HEADER]
+    for section in sections:
+        starts.append(starts[-1] + sum(len(row) for row in section))
+    code_at = starts[-1]
+    for row in depths:
+        row[code.DEPTH_BINDING] += code_at if row[code.DEPTH_BINDING] >= 0 else 0
+    for row in iterators:
+        row[code.ITERATOR_PREFIX_AT] += code_at
+    for row in checks:
+        row[code.CHECK_LEFT] += code_at
+        row[code.CHECK_RIGHT] += code_at
+    for row in negations:
+        row[code.NEGATION_VALUES_AT] += code_at
+    header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.deepest]
+    words = header + [word for section in sections for row in section for word in row] + out.code
+    return np.array(words, dtype=np.int64), code_at
+
+
+def _type(expression: Expression) -> Type:
+    return expression.type

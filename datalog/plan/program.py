@@ -1,0 +1,39 @@
+"""The plan of a whole program: a plan a rule, delta plans for recursive rules, and the arrangements that serve all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from datalog.ir.core import CoreProgram
+from datalog.plan.arrangements import Columns, fewest_arrangements
+from datalog.plan.order import Rows
+from datalog.plan.rule import RulePlan, plan_rule
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPlan:
+    """`rules[i]` and `deltas[i]` belong to rule i; a delta plan takes the rows of one recursive atom as prefixes."""
+
+    rules: tuple[RulePlan, ...]
+    deltas: tuple[tuple[RulePlan, ...], ...]
+    orders: dict[str, tuple[Columns, ...]]
+
+
+def plan_program(program: CoreProgram, rows: Rows) -> ProgramPlan:
+    """Plan all rules; `rows` tells or guesses the sizes of predicates."""
+    recursive = {number: stratum.predicates for stratum in program.strata if stratum.recursive for number in stratum.rules}
+    rules = tuple(plan_rule(rule, rows) for rule in program.rules)
+    deltas = tuple(
+        tuple(
+            plan_rule(rule, rows, given=place)
+            for place, atom in enumerate(rule.atoms)
+            if not atom.negated and atom.predicate in recursive.get(number, ())
+        )
+        for number, rule in enumerate(program.rules)
+    )
+    requests: dict[str, set[Columns]] = {name: set() for name in program.predicates}
+    for plan in (*rules, *(plan for plans in deltas for plan in plans)):
+        for predicate, columns in plan.requests:
+            requests[predicate].add(columns)
+    orders = {name: fewest_arrangements(asked, len(program.predicates[name].types)) for name, asked in requests.items()}
+    return ProgramPlan(rules, deltas, orders)

@@ -1,0 +1,311 @@
+"""Makes the tree while the parser reads: one method for each rule of `grammar/datalog.lark`, called when that rule is complete.
+
+Shapes that say the same are made the same here, so that each tree has one way to be written: parentheses around a single
+literal vanish, a conjunction inside a conjunction and a disjunction that is all of a branch are spliced into their parents, and
+a minus directly before a numeric literal is part of the literal.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal as OneOf
+from typing import cast
+
+from lark import Token, Transformer, v_args
+
+from datalog.errors import Diagnostic
+from datalog.syntax.constants import BadLiteral, placeholder, read_constant
+from datalog.syntax.source import Source
+from datalog.syntax.tree import (
+    Atom,
+    Attribute,
+    Clause,
+    Comment,
+    Comparison,
+    Conjunction,
+    Constant,
+    Declaration,
+    Directive,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Program,
+    Rule,
+    Span,
+    Term,
+    Truth,
+    TypeDeclaration,
+    Variable,
+    Wildcard,
+)
+
+DEEPEST = 200  # nested operations and groups: the walks over a tree are recursive, and Python's stack is not endless
+
+PLAIN_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,()]+')
+
+# The value of some rules is a tuple of parts and the offset behind the closing parenthesis.
+Arguments = tuple[tuple[Term, ...], int]
+Signature = tuple[tuple[Attribute, ...], int]
+Parameter = tuple[str, str | int]
+Parameters = tuple[tuple[Parameter, ...], int]
+Call = tuple[Token, Arguments]
+
+
+@v_args(inline=True)
+class Builder(Transformer[Token, Program]):
+    """Lark calls the methods with the values of a rule's parts; named tokens come along, punctuation does not.
+
+    `base` is added to all offsets, for the parser may be given a tail of the source. Findings that do not stop the parser are
+    collected in `findings`, by offset; `finished` is the offset behind the last complete clause.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reset(Source("", ""))
+
+    def reset(self, source: Source, base: int = 0) -> None:
+        self.source = source
+        self.base = base
+        self.finished = base
+        self.findings: dict[int, Diagnostic] = {}
+        self.comments: list[Comment] = []
+        self._depths: dict[int, int] = {}  # by id of a node; `_nested` keeps the nodes alive so that no id is used twice
+        self._nested: list[Operation | Negation | Disjunction] = []
+
+    # --- Program, comments ----------------------------------------------------------------------------------------------------
+
+    def comment(self, token: Token) -> Token:
+        """Not a rule: the lexer reports each comment that it skips."""
+        start = self._start(token)
+        line_start = self.source.line_start(start)
+        previous = self.comments[-1] if self.comments else None
+        if previous is not None and previous.span.end > line_start:
+            code = self.source.text[previous.span.end : start].strip()
+            trailing = bool(code) or (previous.trailing and previous.span.start >= line_start)
+        else:
+            trailing = bool(self.source.text[line_start:start].strip())
+        text = str(token).rstrip()
+        self.comments.append(Comment(text, trailing, self.source.span(start, start + len(text))))
+        return token
+
+    def program(self, *clauses: Clause) -> Program:
+        return Program(clauses, tuple(self.comments), self.source.text, self.source.file)
+
+    def query(self, body: Conjunction, _stop: Token | None = None) -> Conjunction:
+        return body
+
+    # --- Declarations and directives ------------------------------------------------------------------------------------------
+
+    def declaration(self, keyword: Token, names: list[Token], signature: Signature, *qualifiers: Token) -> Declaration:
+        attributes, end = signature
+        span = self._clause_span(keyword, self._end(qualifiers[-1]) if qualifiers else end)
+        return Declaration(tuple(map(str, names)), attributes, tuple(map(str, qualifiers)), span)
+
+    def names(self, *names: Token) -> list[Token]:
+        return list(names)
+
+    def signature(self, *parts: Attribute | Token) -> Signature:
+        return cast(tuple[Attribute, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
+
+    def attribute(self, name: Token, type_name: Token) -> Attribute:
+        return Attribute(str(name), str(type_name), self.source.span(self._start(name), self._end(type_name)))
+
+    def subtype(self, keyword: Token, name: Token, _sign: Token, base: Token) -> TypeDeclaration:
+        return TypeDeclaration(str(name), str(base), True, self._clause_span(keyword, self._end(base)))
+
+    def same_type(self, keyword: Token, name: Token, base: Token) -> TypeDeclaration:
+        return TypeDeclaration(str(name), str(base), False, self._clause_span(keyword, self._end(base)))
+
+    def named_type(self, keyword: Token, name: Token) -> TypeDeclaration:
+        """Old Soufflé's `.number_type X`, `.symbol_type X`, and `.type X`, which meant symbols."""
+        base = "number" if keyword == ".number_type" else "symbol"
+        return TypeDeclaration(str(name), base, True, self._clause_span(keyword, self._end(name)))
+
+    def directive(self, keyword: Token, names: list[Token], parameters: Parameters | None = None) -> Directive:
+        pairs, end = parameters or ((), self._end(names[-1]))
+        kind = cast(OneOf["input", "output", "printsize"], str(keyword[1:]))
+        return Directive(kind, tuple(map(str, names)), pairs, self._clause_span(keyword, end))
+
+    def parameters(self, *parts: Parameter | Token) -> Parameters:
+        return cast(tuple[Parameter, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
+
+    def parameter(self, name: Token, value: str | int) -> Parameter:
+        return str(name), value
+
+    def text_value(self, token: Token) -> str:
+        return str(self._constant(self._start(token), self._end(token)).value)
+
+    def word_value(self, token: Token) -> str:
+        return str(token)
+
+    def number_value(self, *parts: Token) -> int:
+        """A number with or without a minus."""
+        start, end = self._start(parts[-1]), self._end(parts[-1])
+        return cast(int, self._constant(start, end, negative=len(parts) == 2).value)
+
+    # --- Rules ----------------------------------------------------------------------------------------------------------------
+
+    def plain_fact(self, token: Token) -> Rule:
+        # The token ends at the full stop, so what lies between the parentheses is literals and commas.
+        start, end = self._start(token), self._end(token)
+        opening, closing = token.index("("), token.rindex(")")
+        name = token[:opening]
+        self._check_name(name, start)
+        terms = tuple(self._constant(start + m.start(), start + m.end()) for m in PLAIN_LITERAL.finditer(token, opening + 1, closing))
+        head = Atom(name, terms, self.source.span(start, start + closing + 1))
+        self.finished = end
+        nothing = Conjunction((), self.source.span(start + closing + 1, start + closing + 1))
+        return Rule((head,), nothing, "", self.source.span(start, end))
+
+    def fact(self, heads: tuple[Atom, ...], stop: Token) -> Rule:
+        nothing = Conjunction((), self.source.span(heads[-1].span.end, heads[-1].span.end))
+        return Rule(heads, nothing, "", self._rule_span(heads, stop))
+
+    def rule(self, heads: tuple[Atom, ...], arrow: Token, body: Conjunction, stop: Token) -> Rule:
+        return Rule(heads, body, cast(OneOf[":-", "<-"], str(arrow)), self._rule_span(heads, stop))
+
+    def heads(self, *heads: Atom) -> tuple[Atom, ...]:
+        return heads
+
+    def body(self, *branches: Conjunction) -> Conjunction:
+        if len(branches) == 1:
+            return branches[0]
+        span = self.source.span(branches[0].span.start, branches[-1].span.end)
+        spliced: list[Conjunction] = []
+        for branch in branches:
+            match branch.literals:
+                case (Disjunction(inner),):
+                    spliced.extend(inner)
+                case _:
+                    spliced.append(branch)
+        disjunction = Disjunction(tuple(spliced), span)
+        self._nest(disjunction, *(literal for branch in spliced for literal in branch.literals))
+        return Conjunction((disjunction,), span)
+
+    def conjunction(self, *literals: Literal) -> Conjunction:
+        span = self.source.span(literals[0].span.start, literals[-1].span.end)
+        spliced: list[Literal] = []
+        for literal in literals:
+            spliced.extend(literal.literals if isinstance(literal, Conjunction) else (literal,))
+        return Conjunction(tuple(spliced), span)
+
+    def group(self, opening: Token, body: Conjunction, closing: Token) -> Conjunction:
+        return Conjunction(body.literals, self.source.span(self._start(opening), self._end(closing)))
+
+    def negation(self, sign: Token, literal: Literal) -> Negation:
+        body = literal if isinstance(literal, Conjunction) else Conjunction((literal,), literal.span)
+        negation = Negation(body, self.source.span(self._start(sign), literal.span.end))
+        self._nest(negation, *body.literals)
+        return negation
+
+    def truth(self, token: Token) -> Truth:
+        return Truth(token == "true", self._token_span(token))
+
+    def atom(self, *parts: Call | Token | Arguments) -> Atom:
+        """`call`, or a qualified name and its arguments."""
+        name, (terms, end) = cast(Call, parts if len(parts) == 2 else parts[0])
+        start = self._start(name)
+        self._check_name(name, start)
+        return Atom(str(name), terms, self.source.span(start, end))
+
+    def comparison(self, left: Term, operator: Token, right: Term) -> Comparison:
+        sign = cast(OneOf["=", "!=", "<", "<=", ">", ">="], str(operator))
+        return Comparison(sign, left, right, self.source.span(left.span.start, right.span.end))
+
+    # --- Terms ----------------------------------------------------------------------------------------------------------------
+
+    def infix(self, left: Term, operator: Token, right: Term) -> Operation:
+        return self._operation(str(operator), (left, right), left.span.start, right.span.end)
+
+    def minus(self, sign: Token, operand: Term) -> Term:
+        start, span = self._start(sign), operand.span
+        if isinstance(operand, Constant) and self.source.text[span.start].isdigit():
+            self.findings.pop(span.start, None)  # the number alone may be out of range: the smallest one is
+            return self._constant(span.start, span.end, negative=True, minus=start)
+        return self._operation("-", (operand,), start, span.end)
+
+    def operation(self, call: Call) -> Operation:
+        name, (terms, end) = call
+        start = self._start(name)
+        self._check_name(name, start)
+        return self._operation(str(name), terms, start, end)
+
+    def variable(self, name: Token) -> Variable:
+        self._check_name(name, self._start(name))
+        return Variable(str(name), self._token_span(name))
+
+    def wildcard(self, token: Token) -> Wildcard:
+        return Wildcard(self._token_span(token))
+
+    def symbol(self, token: Token) -> Constant:
+        return self._constant(self._start(token), self._end(token))
+
+    def number(self, token: Token) -> Constant:
+        return self._constant(self._start(token), self._end(token))
+
+    def parentheses(self, opening: Token, term: Term, closing: Token) -> Term:
+        # A constant takes its parentheses into its span, by which `minus` sees that they stand between: -(1) is an operation.
+        if isinstance(term, Constant):
+            span = self.source.span(self._start(opening), self._end(closing))
+            return Constant(term.value, term.type, term.spelling, span)
+        return term
+
+    def call(self, name: Token, arguments: Arguments) -> Call:
+        return name, arguments
+
+    def arguments(self, *parts: Term | Token) -> Arguments:
+        return cast(tuple[Term, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
+
+    # --- Common steps ---------------------------------------------------------------------------------------------------------
+
+    def _operation(self, name: str, arguments: tuple[Term, ...], start: int, end: int) -> Operation:
+        operation = Operation(name, arguments, self.source.span(start, end))
+        self._nest(operation, *arguments)
+        return operation
+
+    def _constant(self, start: int, end: int, negative: bool = False, minus: int | None = None) -> Constant:
+        written = self.source.text[start:end]
+        shift = start
+        if negative:
+            written, shift = f"-{written}", start - 1
+        span = self.source.span(start if minus is None else minus, end)
+        try:
+            return read_constant(written, span)
+        except BadLiteral as bad:
+            self._report(bad.message, max(start, shift + bad.start), shift + bad.end, bad.hint)
+            return placeholder(written, span)
+
+    def _nest(self, node: Operation | Negation | Disjunction, *parts: Term | Literal) -> None:
+        depth = 1 + max((self._depths.get(id(part), 0) for part in parts), default=0)
+        self._depths[id(node)] = depth
+        self._nested.append(node)
+        if depth == DEEPEST + 1:
+            hint = "give a part of it a name by a rule of its own"
+            self._report(f"this nests more than {DEEPEST} levels deep", node.span.start, node.span.end, hint)
+
+    def _check_name(self, name: str, start: int) -> None:
+        if name in ("true", "false"):
+            self._report(f"`{name}` is a literal, not a name", start, start + len(name), "choose another name")
+
+    def _clause_span(self, keyword: Token, end: int) -> Span:
+        self.finished = end
+        return self.source.span(self._start(keyword), end)
+
+    def _rule_span(self, heads: tuple[Atom, ...], stop: Token) -> Span:
+        self.finished = self._end(stop)
+        return self.source.span(heads[0].span.start, self.finished)
+
+    def _token_span(self, token: Token) -> Span:
+        return self.source.span(self._start(token), self._end(token))
+
+    def _start(self, token: Token) -> int:
+        assert token.start_pos is not None
+        return self.base + token.start_pos
+
+    def _end(self, token: Token) -> int:
+        assert token.end_pos is not None
+        return self.base + token.end_pos
+
+    def _report(self, message: str, start: int, end: int, hint: str = "") -> None:
+        self.findings.setdefault(start, self.source.diagnostic(message, start, end, hint))

@@ -1,0 +1,156 @@
+"""Tree to text, each piece on one line, with the fewest parentheses that keep its meaning. `parse` gives the same tree back."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from datalog.syntax.constants import spell
+from datalog.syntax.tree import (
+    Atom,
+    Clause,
+    Comparison,
+    Conjunction,
+    Constant,
+    Declaration,
+    Directive,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Rule,
+    Term,
+    Truth,
+    TypeDeclaration,
+    Variable,
+    Wildcard,
+)
+
+
+class Tightness(IntEnum):
+    """How tightly a term's outermost operator binds; a looser term inside a tighter one takes parentheses."""
+
+    SUM = 1
+    PRODUCT = 2
+    MINUS = 3
+    POWER = 4
+    PRIMARY = 5
+
+
+# For each infix operator: its own tightness, and what its left and right operands must have at least.
+INFIX = {
+    "+": (Tightness.SUM, Tightness.SUM, Tightness.PRODUCT),
+    "-": (Tightness.SUM, Tightness.SUM, Tightness.PRODUCT),
+    "*": (Tightness.PRODUCT, Tightness.PRODUCT, Tightness.MINUS),
+    "/": (Tightness.PRODUCT, Tightness.PRODUCT, Tightness.MINUS),
+    "%": (Tightness.PRODUCT, Tightness.PRODUCT, Tightness.MINUS),
+    "^": (Tightness.POWER, Tightness.PRIMARY, Tightness.MINUS),
+}
+
+WORD = re.compile(r"[A-Za-z_?][A-Za-z0-9_?]*")
+
+
+def format_term(term: Term) -> str:
+    """`(x + 1) * -y`"""
+    return _term(term)[0]
+
+
+def format_literal(literal: Literal) -> str:
+    """A literal as it stands among others: a disjunction, or a conjunction inside one, takes parentheses."""
+    match literal:
+        case Atom(predicate, terms):
+            return f"{predicate}({_listed(terms)})"
+        case Comparison(operator, left, right):
+            return f"{format_term(left)} {operator} {format_term(right)}"
+        case Truth(value):
+            return "true" if value else "false"
+        case Negation(Conjunction((Atom() | Truth() | Negation() as only,))):
+            return f"!{format_literal(only)}"
+        case Negation(body):
+            return f"!({format_body(body)})"
+        case Disjunction(branches):
+            return f"({format_branches(branches)})"
+        case Conjunction():
+            return f"({format_body(literal)})"
+
+
+def format_body(body: Conjunction) -> str:
+    """The literals of a body or group, without parentheses around them."""
+    match body.literals:
+        case (Disjunction(branches),):
+            return format_branches(branches)
+        case literals:
+            return ", ".join(map(format_literal, literals))
+
+
+def format_branches(branches: tuple[Conjunction, ...]) -> str:
+    """`a(x), b(x); c(x)`"""
+    return "; ".join(", ".join(map(format_literal, branch.literals)) for branch in branches)
+
+
+def format_heads(rule: Rule) -> str:
+    return ", ".join(map(format_literal, rule.heads))
+
+
+def format_rule(rule: Rule) -> str:
+    """A rule or fact with its full stop, on one line."""
+    if not rule.body.literals:
+        return f"{format_heads(rule)}."
+    return f"{format_heads(rule)} {rule.arrow or ':-'} {format_body(rule.body)}."
+
+
+def format_clause(clause: Clause) -> str:
+    """Any clause, on one line."""
+    match clause:
+        case Rule():
+            return format_rule(clause)
+        case Declaration(predicates, attributes, qualifiers):
+            signature = ", ".join(f"{attribute.name}: {attribute.type}" for attribute in attributes)
+            return " ".join([f".decl {', '.join(predicates)}({signature})", *qualifiers])
+        case TypeDeclaration(name, base, subtype):
+            return f".type {name} {'<:' if subtype else '='} {base}"
+        case Directive(kind, predicates, parameters):
+            pairs = ", ".join(f"{key}={_parameter(key, value)}" for key, value in parameters)
+            return f".{kind} {', '.join(predicates)}" + (f"({pairs})" if pairs else "")
+
+
+def _term(term: Term) -> tuple[str, Tightness]:
+    match term:
+        case Variable(name):
+            return name, Tightness.PRIMARY
+        case Wildcard():
+            return "_", Tightness.PRIMARY
+        case Constant():
+            written = term.spelling or spell(term)
+            return written, Tightness.MINUS if written.startswith("-") else Tightness.PRIMARY
+        case Operation("-", (operand,)):
+            return f"-{_operand_of_minus(operand)}", Tightness.MINUS
+        case Operation(name, (left, right)) if name in INFIX:
+            tightness, on_the_left, on_the_right = INFIX[name]
+            return f"{_inside(left, on_the_left)} {name} {_inside(right, on_the_right)}", tightness
+        case Operation(name, arguments):
+            assert WORD.fullmatch(name), f"`{name}` does not take {len(arguments)} arguments"
+            return f"{name}({_listed(arguments)})", Tightness.PRIMARY
+
+
+def _operand_of_minus(operand: Term) -> str:
+    written = _inside(operand, Tightness.MINUS)
+    # -1 is a constant; the negation of the constant 1 is written -(1).
+    return f"({written})" if isinstance(operand, Constant) and written[0].isdigit() else written
+
+
+def _inside(operand: Term, least: Tightness) -> str:
+    written, tightness = _term(operand)
+    return written if tightness >= least else f"({written})"
+
+
+def _listed(terms: tuple[Term, ...]) -> str:
+    return ", ".join(map(format_term, terms))
+
+
+def _parameter(key: str, value: str | int) -> str:
+    """A word stands without quotes where one is customary: `IO=file`, `headers=true`. The tree does not tell them apart."""
+    if isinstance(value, int):
+        return str(value)
+    bare = value in ("true", "false") or (key == "IO" and WORD.fullmatch(value))
+    return value if bare else spell(Constant(value, "symbol"))
