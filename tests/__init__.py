@@ -1,0 +1,1 @@
+"""Tests. A package, so that tests can import the oracle and the strategies by their full names."""

@@ -1,0 +1,1 @@
+"""The naive evaluator that everything is compared with; it imports nothing of the engine."""

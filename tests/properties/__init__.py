@@ -1,0 +1,1 @@
+"""Properties over random programs and random streams of transactions."""

@@ -1,0 +1,157 @@
+"""The main property: after every transaction, maintained = recomputed = naive, on random programs and random streams."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import groupby, pairwise, product
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, note, settings
+from hypothesis import strategies as st
+
+import datalog
+from datalog.errors import EvaluationError
+from tests.oracle.naive import OracleArithmeticError, evaluate
+from tests.oracle.rules import Program, Row
+from tests.properties.programs import Drawn, Transaction, after, difference, programs, streams
+
+Facts = dict[str, set[Row]]
+Relations = dict[str, set[Row]]
+Changes = dict[str, tuple[list[Row], list[Row]]]
+
+TREATMENTS: dict[str, tuple[object, ...]] = {
+    "rows_per_page": (4,),
+    "coalesce": ("exact", "run", "hull"),
+    "maintain": ("recorded", "recompute"),
+}
+
+
+@st.composite
+def cases(draw: Any) -> tuple[Drawn, list[Transaction]]:
+    drawn = draw(programs())
+    return drawn, draw(streams(drawn))
+
+
+def naive(program: Program, facts: Facts) -> Relations | None:
+    """The oracle's relations, or None where a computation has no result."""
+    try:
+        return evaluate(program, facts)
+    except OracleArithmeticError:
+        return None
+
+
+def start(drawn: Drawn, **options: object) -> tuple[Any, Facts, Relations]:
+    """A database on the program and its facts; without the facts if a computation has no result on them."""
+    facts = {name: set(rows) for name, rows in drawn.facts.items()}
+    expected = naive(drawn.program, facts)
+    if expected is not None:
+        return datalog.Database(drawn.text, **options), facts, expected
+    with pytest.raises(EvaluationError):
+        datalog.Database(drawn.text, **options)
+    facts = {name: set() for name in facts}
+    return datalog.Database(drawn.text_without_facts, **options), facts, evaluate(drawn.program, facts)
+
+
+def apply(db: Any, transaction: Transaction) -> Any:
+    """Run `transaction`, rows of one kind in one call, and return its changes."""
+    with db.transaction() as tx:
+        for (insert, name), group in groupby(transaction, key=lambda change: change[:2]):
+            (tx.insert if insert else tx.delete)(name, [row for _, _, row in group])
+    return tx.changes
+
+
+def assert_holds(db: Any, expected: Relations) -> None:
+    for name, rows in expected.items():
+        assert list(db[name]) == sorted(rows), name
+    db.check()
+
+
+def assert_changed(changes: Any, old: Relations, new: Relations) -> None:
+    assert set(changes) <= set(new), "only the program's own predicates are reported"
+    for name in new:
+        inserted = list(changes[name].inserted) if name in changes else []
+        deleted = list(changes[name].deleted) if name in changes else []
+        assert (inserted, deleted) == (sorted(new[name] - old[name]), sorted(old[name] - new[name])), name
+
+
+def step(db: Any, program: Program, transaction: Transaction, facts: Facts, relations: Relations) -> tuple[Facts, Relations]:
+    """Apply `transaction` and compare everything with the oracle; returns what holds afterwards."""
+    new_facts = after(facts, transaction)
+    expected = naive(program, new_facts)
+    if expected is None:
+        with pytest.raises(EvaluationError):
+            apply(db, transaction)
+        assert_holds(db, relations)
+        return facts, relations
+    assert_changed(apply(db, transaction), relations, expected)
+    assert_holds(db, expected)
+    return new_facts, expected
+
+
+def test_after_each_transaction_everything_equals_the_naive_evaluation(pairs: int) -> None:
+    compared = 0
+
+    @given(case=cases())
+    def follow(case: tuple[Drawn, list[Transaction]]) -> None:
+        nonlocal compared
+        drawn, stream = case
+        db, facts, relations = start(drawn)
+        assert_holds(db, relations)
+        for transaction in stream:
+            facts, relations = step(db, drawn.program, transaction, facts, relations)
+            compared += 1
+
+    while compared < pairs:
+        follow()
+
+
+@settings(max_examples=60)
+@given(case=cases())
+def test_undoing_a_stream_restores_every_state_on_the_way_back(case: tuple[Drawn, list[Transaction]]) -> None:
+    drawn, stream = case
+    db, facts, relations = start(drawn)
+    passed = [(facts, relations)]
+    for transaction in stream:
+        passed.append(step(db, drawn.program, transaction, *passed[-1]))
+    for later, earlier in pairwise(reversed(passed)):
+        apply(db, difference(later[0], earlier[0]))
+        assert_holds(db, earlier[1])
+
+
+@settings(max_examples=60)
+@given(case=cases(), cuts=st.lists(st.integers(0, 40), max_size=6))
+def test_one_transaction_and_its_changes_split_up_give_the_same(case: tuple[Drawn, list[Transaction]], cuts: list[int]) -> None:
+    drawn, stream = case
+    whole = tuple(change for transaction in stream for change in transaction)
+    places = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
+    db, facts, relations = start(drawn)
+    split, split_facts, split_relations = start(drawn)
+    for first, last in pairwise(places):
+        expected = naive(drawn.program, after(split_facts, whole[first:last]))
+        assume(expected is not None)  # a rejected part would leave the two with different facts
+        split_facts, split_relations = step(split, drawn.program, whole[first:last], split_facts, split_relations)
+    step(db, drawn.program, whole, facts, relations)
+    for name in drawn.program.types:
+        assert list(db[name]) == list(split[name]), name
+
+
+def test_the_treatments_are_options_of_the_database() -> None:
+    assert set(TREATMENTS) <= set(inspect.signature(datalog.Database).parameters)
+
+
+@pytest.mark.parametrize("values", product(*TREATMENTS.values()), ids=str)
+def test_every_treatment_gives_the_same_relations_and_changes(values: tuple[object, ...]) -> None:
+    options = dict(zip(TREATMENTS, values, strict=True))
+
+    @settings(max_examples=25)
+    @given(case=cases())
+    def follow(case: tuple[Drawn, list[Transaction]]) -> None:
+        drawn, stream = case
+        note(f"{options}")
+        db, facts, relations = start(drawn, **options)
+        assert_holds(db, relations)
+        for transaction in stream:
+            facts, relations = step(db, drawn.program, transaction, facts, relations)
+
+    follow()
