@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from datalog.syntax.printer import format_body, format_clause, format_heads, format_literal
+from datalog.syntax.printer import format_clause, format_heads, format_literal, format_rule
 from datalog.syntax.tree import Clause, Comment, Conjunction, Disjunction, Program, Rule, Span
 
 WIDTH = 100
@@ -29,7 +29,8 @@ class Line:
 
     def text(self, indent: str) -> str:
         own = [f"{indent}{comment.text}" for comment in self.before]
-        return "\n".join([*own, " ".join([indent + self.code, *(comment.text for comment in self.trailing)])])
+        code = [" ".join([indent + self.code, *(comment.text for comment in self.trailing)])] if self.code else []
+        return "\n".join(own + code)
 
 
 def format_program(program: Program) -> str:
@@ -78,17 +79,60 @@ class _Page:
     def text(self) -> str:
         parts = []
         for lines, gap in zip(self._blocks, self._gaps, strict=True):
-            block = "\n".join(line.text(INDENT if number else "").rstrip("\n ") for number, line in enumerate(lines))
+            block = "\n".join(line.text(INDENT if number else "") for number, line in enumerate(lines))
             parts.append(f"\n{block}\n" if gap else f"{block}\n")
         return "".join(parts)
 
 
 def _rule(rule: Rule, comments: list[Comment]) -> list[Line]:
-    whole = format_clause(rule)
-    if not rule.body.literals or (not comments and len(whole) <= WIDTH):
+    """One line if it fits and no comment stands among the literals; else heads and arrow, then the body in lines."""
+    whole = format_rule(rule)
+    if not rule.body.literals:
         return [Line(whole, comments)]
-    pieces = _pieces(rule.body, fine=bool(comments))
-    lines = [Line(f"{format_heads(rule)} {rule.arrow or ':-'}"), *(Line(code) for code, _ in pieces)]
-    spans = [_heads_span(rule), *(span for _, span in pieces)]
-    _place(comments, lines, spans)
+    match rule.body.literals:
+        case (Disjunction(branches),):
+            pass
+        case _:
+            branches = (rule.body,)
+    heads = f"{format_heads(rule)} {rule.arrow or ':-'}"
+    lines = [Line(code) for code in (heads, *_codes(branches, joined=False))]
+    around_heads = (rule.heads[0].span.start, rule.heads[-1].span.end)
+    literals = ((literal.span.start, literal.span.end) for branch in branches for literal in branch.literals)
+    _place(comments, lines, [around_heads, *literals])
+    if any(line.before for line in lines[1:]) or any(line.trailing for line in lines[:-1]):
+        return lines
+    # What comments there are will stand before and behind the clause, and not in it, when it is read again.
+    codes = [whole] if len(whole) <= WIDTH else [heads, *_codes(branches, joined=len(branches) > 1)]
+    before, trailing = lines[0].before, lines[-1].trailing
+    lines = [Line(code) for code in codes]
+    lines[0].before, lines[-1].trailing = before, trailing
     return lines
+
+
+def _codes(branches: tuple[Conjunction, ...], joined: bool) -> list[str]:
+    """The body's lines: a literal each or, if `joined`, a branch each as far as it fits."""
+    codes = []
+    for number, branch in enumerate(branches, 1):
+        stop = "." if number == len(branches) else ";"
+        literals = [format_literal(literal) for literal in branch.literals]
+        together = f"{', '.join(literals)}{stop}"
+        if joined and len(INDENT + together) <= WIDTH:
+            codes.append(together)
+        else:
+            codes.extend(f"{literal}," for literal in literals[:-1])
+            codes.append(f"{literals[-1]}{stop}")
+    return codes
+
+
+def _place(comments: list[Comment], lines: list[Line], places: list[tuple[int, int]]) -> None:
+    """Gives each comment to the line whose code it precedes or stands in, or to the end of the line before; keeps their order."""
+    for comment in comments:
+        start = comment.span.start
+        number = next((number for number, (_, end) in enumerate(places) if start < end), len(places))
+        following = lines[min(number, len(lines) - 1)]
+        in_gap = number == len(places) or start < places[number][0]
+        overtakes = number < len(places) and bool(following.before)
+        if number and comment.trailing and in_gap and not overtakes and lines[number - 1].admits_trailing():
+            lines[number - 1].trailing.append(comment)
+        else:
+            following.before.append(comment)
