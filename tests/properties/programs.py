@@ -65,8 +65,9 @@ class Drawn:
         """With declarations, because facts may have been what the types were inferred from."""
         return to_text(self.program, None, Style(self.style.arrow, True, self.style.suffix, self.style.shuffle))
 
-    def __repr__(self) -> str:
-        return f"Drawn('''\n{self.text}''')"
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """How Hypothesis shows a failing example: the text that fails."""
+        printer.text(f"the program\n{self.text}")
 
 
 @dataclass

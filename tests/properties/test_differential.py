@@ -140,7 +140,7 @@ def test_the_treatments_are_options_of_the_database() -> None:
     assert set(TREATMENTS) <= set(inspect.signature(datalog.Database).parameters)
 
 
-@pytest.mark.parametrize("values", product(*TREATMENTS.values()), ids=str)
+@pytest.mark.parametrize("values", list(product(*TREATMENTS.values())), ids=str)
 def test_every_treatment_gives_the_same_relations_and_changes(values: tuple[object, ...]) -> None:
     options = dict(zip(TREATMENTS, values, strict=True))
 
