@@ -20,7 +20,6 @@ from datalog.analysis.signatures import Columns, collect_signatures
 from datalog.analysis.translate import Translation
 from datalog.analysis.types import Inference
 from datalog.ir import formulas
-from datalog.ir.core import Type
 from datalog.ir.text import format_rule
 from datalog.syntax import tree
 
@@ -40,14 +39,10 @@ def analyse(program: tree.Program) -> formulas.Program:
     for clause in clauses:
         check_forms(clause, findings)
 
-    def column_type(atom: tree.Atom, column: int) -> Type:
-        columns = known.get(atom.predicate)
-        return inference.column_type(atom.predicate, column) if columns and column < len(columns.attributes) else Type.NUMBER
-
     facts: list[formulas.Atom] = []
     rules: list[formulas.Rule] = []
     for clause, own in zip(clauses, cells, strict=True):
-        translation = Translation(column_type, own)
+        translation = Translation(inference.column_type, own)
         heads = [translation.atom(head) for head in clause.heads]
         if is_fact(clause):
             facts += [fold_fact(head, findings) for head in heads]

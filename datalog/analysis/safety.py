@@ -87,7 +87,7 @@ def unbound_uses(literals: Iterable[Literal], given: frozenset[str]) -> Iterator
 
 
 def _unbound_in_negation(negation: Negation, bound: frozenset[str]) -> Iterator[UnboundUse]:
-    own = _own_variables(negation.body)
+    own = own_variables(negation.body)
     plain = len(negation.body.literals) == 1 and isinstance(negation.body.literals[0], Atom)
     missing: set[str] = set()
     for use in literal_variables(negation.body):
@@ -99,19 +99,32 @@ def _unbound_in_negation(negation: Negation, bound: frozenset[str]) -> Iterator[
             yield inner
 
 
-def _own_variables(conjunction: Conjunction) -> set[str]:
+def own_variables(conjunction: Conjunction) -> set[str]:
     """The variables that are quantified in the conj or below."""
     own = {variable.name for variable in conjunction.exists}
     for literal in conjunction.literals:
         match literal:
             case Conjunction():
-                own |= _own_variables(literal)
+                own |= own_variables(literal)
             case Negation():
-                own |= _own_variables(literal.body)
+                own |= own_variables(literal.body)
             case Disjunction():
                 for branch in literal.branches:
-                    own |= _own_variables(branch)
+                    own |= own_variables(branch)
     return own
+
+
+def negated_locals(literal: Literal) -> set[str]:
+    """The variables that the literal's outermost negations quantify."""
+    match literal:
+        case Negation():
+            return own_variables(literal.body)
+        case Conjunction():
+            return set().union(*map(negated_locals, literal.literals))
+        case Disjunction():
+            return set().union(*map(negated_locals, literal.branches))
+        case _:
+            return set()
 
 
 def check_safety(rule: Rule, findings: Findings) -> None:

@@ -10,7 +10,7 @@ from datalog.ir import formulas
 from datalog.ir.core import Type
 from datalog.syntax import tree
 
-ColumnType = Callable[[tree.Atom, int], Type]
+ColumnType = Callable[[str, int], Type]
 
 
 class Translation:
@@ -26,7 +26,7 @@ class Translation:
 
     def atom(self, atom: tree.Atom) -> formulas.Atom:
         """The atom, each term with the type of its column."""
-        typed = tuple(self._term(term, self._column_type(atom, at)) for at, term in enumerate(atom.terms))
+        typed = tuple(self._term(term, self._column_type(atom.predicate, at)) for at, term in enumerate(atom.terms))
         return formulas.Atom(atom.predicate, typed, atom.span)
 
     def _literal(self, source: tree.Literal) -> formulas.Literal:

@@ -162,11 +162,10 @@ class Inference:
         return cells
 
     def column_type(self, predicate: str, column: int) -> Type:
-        """The type of a column, once all rules are in."""
-        declared = self._known[predicate].types[column]
-        if declared is not None:
-            return declared
-        return self._open.get((predicate, column), Cell()).type
+        """The type of a column, once all rules are in; some type where there is no such column, which has been reported."""
+        columns = self._known.get(predicate)
+        declared = columns.types[column] if columns and column < len(columns.types) else None
+        return declared or self._open.get((predicate, column), Cell()).type
 
     def _column(self, predicate: str, column: int, span: Span) -> Cell:
         declared = self._known[predicate].types[column]

@@ -1,0 +1,17 @@
+"""From quantified rules to core rules, one pass a file.
+
+    drop_truths → lift_negated_groups → expand_disjunctions → split_heads     formulas to simpler formulas
+    → flatten → forget_singletons → ask_existence                             formulas to core rules
+    separate_facts, stratify                                                  predicates, given rows, strata
+
+Existence is asked last, when it is known which columns nobody asks for. Every core rule that comes out keeps what
+`datalog.ir.core` promises, and: no atom is all wildcards, every variable of a head, of a negated atom, of a filter or of
+an expression is bound by a positive atom or a chain of bindings. A rule may have no positive atom at all: `p(1) :- true.`
+"""
+
+from __future__ import annotations
+
+from datalog.rewrite.program import lower
+from datalog.rewrite.query import CoreQuery, lower_query
+
+__all__ = ["CoreQuery", "lower", "lower_query"]

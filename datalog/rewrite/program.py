@@ -1,0 +1,26 @@
+"""A whole program from quantified rules to core rules."""
+
+from __future__ import annotations
+
+from datalog.ir.core import CoreProgram
+from datalog.ir.formulas import Program
+from datalog.rewrite.existence import ask_existence
+from datalog.rewrite.flatten import flatten
+from datalog.rewrite.forget_singletons import forget_singletons
+from datalog.rewrite.passes import PASSES
+from datalog.rewrite.separate_facts import separate_facts
+from datalog.rewrite.stratify import stratify
+
+
+def lower(program: Program) -> CoreProgram:
+    """The core rules of an analysed program, with its predicates, strata and facts.
+
+    Raises ProgramError where a negated group cannot be made range restricted without a negation through recursion.
+    """
+    for rewrite in PASSES:
+        program = rewrite(program)
+    predicates, copies, facts = separate_facts(program)
+    rules = copies + [forget_singletons(flatten(rule)) for rule in program.rules]
+    rules, helpers = ask_existence(rules, predicates)
+    predicates.update(helpers)
+    return CoreProgram(predicates, tuple(rules), stratify(predicates, rules, program.text), facts, program.directives)
