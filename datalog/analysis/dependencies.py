@@ -42,6 +42,11 @@ def component_of(nodes: Iterable[str], edges: Iterable[Edge]) -> dict[str, froze
     return {member: frozenset(group) for group in components(nodes, successors(edges)) for member in group}
 
 
+def recursion_of(rule: Rule, groups: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The predicates that recurse through one of the rule's heads, given the components."""
+    return frozenset().union(*(groups[head.predicate] for head in rule.heads))
+
+
 def check_negation(nodes: Iterable[str], edges: Sequence[Edge], findings: Findings, hint: str = "") -> None:
     """Report each negated edge within a component, with a shortest cycle that it closes."""
     groups = component_of(nodes, edges)

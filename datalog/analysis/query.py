@@ -47,7 +47,7 @@ def analyse_query(body: tree.Conjunction, program: formulas.Program, text: str =
     head = formulas.Atom(HEAD, _columns(conjunction), body.span)
     rule = quantify([head], conjunction, body.span)
     rule = replace(rule, text=findings.one_line(body.span) or format_rule(rule))
-    check_safety(rule, findings)
+    check_safety(rule, findings, "a column of the answer")
     findings.raise_if_any()
     types = tuple(variable.type for variable in head.terms if isinstance(variable, formulas.Variable))
     names = tuple(variable.name for variable in head.terms if isinstance(variable, formulas.Variable))

@@ -127,8 +127,11 @@ def negated_locals(literal: Literal) -> set[str]:
             return set()
 
 
-def check_safety(rule: Rule, findings: Findings) -> None:
-    """Report each variable of the rule that is not range restricted, once, at its first use that needs it."""
+def check_safety(rule: Rule, findings: Findings, head: str = "in the head") -> None:
+    """Report each variable of the rule that is not range restricted, once, at its first use that needs it.
+
+    `head` says, in a message, what a variable of the head is.
+    """
     bound = bound_by(rule.body.literals, frozenset())
     reported: set[str] = set()
     in_heads = [UnboundUse(use, "head") for head in rule.heads for use in literal_variables(head) if use.name not in bound]
@@ -136,7 +139,7 @@ def check_safety(rule: Rule, findings: Findings) -> None:
         name = use.variable.name
         if name not in reported:
             reported.add(name)
-            where = "in the head" if use.purpose == "head" else f"{use.purpose} here"
+            where = head if use.purpose == "head" else f"{use.purpose} here"
             findings.add(use.variable.span, f"`{name}` is {where}, but nothing binds it", _advice(rule, use, bound))
 
 

@@ -207,16 +207,10 @@ def apply_rows(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Word
         if available(pages, ctl) < needed:
             status = needed
             break
-        if root == EMPTY:
-            verdict, payload = decide(action, False, 0, changes[row])
-            if verdict == INSERT:
-                root = take(pages, ledger, ctl)
-                pages[root, LEVEL] = 0
-                pages[root, COUNT] = 0
-                path[0, 0] = root
-                path[1, 0] = 0
-                insert(pages, ledger, ctl, shape, 0, path, rows, row, payload)
-        else:
+        top = 0
+        present = False
+        before = 0
+        if root != EMPTY:
             top = pages[root, LEVEL]
             page = root
             for level in range(top, 0, -1):
@@ -228,22 +222,28 @@ def apply_rows(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Word
             path[0, 0] = page
             path[1, 0] = place
             present = place < pages[page, COUNT] and compare(pages, page, leaf_cap, place, rows, row, width) == 0
-            before = 0
             if present and shape[PAYLOAD] == 1:
                 before = pages[page, HEADER + width * leaf_cap + place]
-            verdict, payload = decide(action, present, before, changes[row])
-            if verdict in (INSERT, UPDATE, DELETE):
+        verdict, payload = decide(action, present, before, changes[row])
+        if verdict in (INSERT, UPDATE, DELETE):
+            if root == EMPTY:
+                root = take(pages, ledger, ctl)
+                pages[root, LEVEL] = 0
+                pages[root, COUNT] = 0
+                path[0, 0] = root
+                path[1, 0] = 0
+            else:
                 own_path(pages, ledger, ctl, shape, top, path)
                 root = path[0, top]
-            if verdict == INSERT:
-                root = insert(pages, ledger, ctl, shape, top, path, rows, row, payload)
-            elif verdict == DELETE:
-                root = delete(pages, ledger, ctl, shape, top, path)
-            elif verdict == UPDATE:
-                pages[path[0, 0], HEADER + width * leaf_cap + place] = payload
-                if shape[SCAN] == 1:
-                    for level in range(1, top + 1):
-                        summarise(pages, shape, path[0, level], path[1, level], path[0, level - 1])
+        if verdict == INSERT:
+            root = insert(pages, ledger, ctl, shape, top, path, rows, row, payload)
+        elif verdict == DELETE:
+            root = delete(pages, ledger, ctl, shape, top, path)
+        elif verdict == UPDATE:
+            pages[path[0, 0], HEADER + width * leaf_cap + path[1, 0]] = payload
+            if shape[SCAN] == 1:
+                for level in range(1, top + 1):
+                    summarise(pages, shape, path[0, level], path[1, level], path[0, level - 1])
         if verdict == BROKEN:
             status = -1
             break

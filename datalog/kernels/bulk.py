@@ -23,6 +23,12 @@ def order(left: Words, i: int, right: Words, j: int) -> int:
 
 
 @device
+def copy_row(target: Words, i: int, source: Words, j: int) -> None:
+    for column in range(target.shape[1]):
+        target[i, column] = source[j, column]
+
+
+@device
 def share(total: int, cap: int, index: int, parts: int) -> int:
     """How many of `total` entries go to page `index` of `parts` pages."""
     if index < parts - 2 or parts == 1:
@@ -133,7 +139,7 @@ def merge(old: Words, old_payloads: Words, rows: Words, changes: Words, action: 
             side = order(old, i, rows, j)
             if side >= 0:
                 break
-            merged[count] = old[i]
+            copy_row(merged, count, old, i)
             if keeps_payloads:
                 merged_payloads[count] = old_payloads[i]
             count += 1
@@ -149,12 +155,12 @@ def merge(old: Words, old_payloads: Words, rows: Words, changes: Words, action: 
             return -1 - j
         changes[j] = 1 if verdict == INSERT else -1 if verdict == DELETE else 0
         if verdict == INSERT or (present and verdict != DELETE):
-            merged[count] = rows[j]
+            copy_row(merged, count, rows, j)
             if keeps_payloads:
                 merged_payloads[count] = payload if verdict == KEEP else after
             count += 1
     while i < old.shape[0]:
-        merged[count] = old[i]
+        copy_row(merged, count, old, i)
         if keeps_payloads:
             merged_payloads[count] = old_payloads[i]
         count += 1

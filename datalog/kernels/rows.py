@@ -78,7 +78,7 @@ def sort(rows: Words, weights: Words) -> None:
     if runs < 2:
         return
     from_rows, from_weights = rows, weights
-    to_rows, to_weights = np.empty_like(rows), np.empty_like(weights)
+    to_rows, to_weights = np.empty(rows.shape, np.int64), np.empty(total, np.int64)
     swapped = False
     while runs > 1:
         merged = 0
@@ -94,8 +94,10 @@ def sort(rows: Words, weights: Words) -> None:
         from_weights, to_weights = to_weights, from_weights
         swapped = not swapped
     if swapped:
-        rows[:] = from_rows
-        weights[:] = from_weights
+        for row in range(total):
+            for column in range(rows.shape[1]):
+                rows[row, column] = from_rows[row, column]
+            weights[row] = from_weights[row]
 
 
 @kernel(INT(WRITE2, WRITE1))

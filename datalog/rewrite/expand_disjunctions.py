@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from datalog.analysis.dependencies import component_of, rule_edges
+from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.ir.formulas import Atom, Conjunction, Disjunction, Literal, Program, Rule, Variable
 from datalog.ir.occurrences import literal_names
@@ -35,7 +35,7 @@ def expand_disjunctions(program: Program) -> Program:
         pending = deque([original])
         while pending:
             rule = pending.popleft()
-            expansion = _Expansion(rule, owner, components.get(owner, frozenset()), helpers)
+            expansion = _Expansion(rule, owner, recursion_of(original, components), helpers)
             for literals in expansion.alternatives(rule.body, (), frozenset().union(*map(literal_names, rule.heads))):
                 body = Conjunction((), literals, rule.body.span)
                 rules.append(quantify(rule.heads, body, rule.span, rule.text))

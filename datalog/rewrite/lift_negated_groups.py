@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import replace
 from typing import Literal as OneOf
 
-from datalog.analysis.dependencies import component_of, rule_edges
+from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import own_variables
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Program, Rule
@@ -34,7 +34,7 @@ def lift_negated_groups(program: Program) -> Program:
         pending = deque([original])
         while pending:
             rule = pending.popleft()
-            lift = _Lift(rule, owner, components[owner], helpers)
+            lift = _Lift(rule, owner, recursion_of(original, components), helpers)
             body = lift.conjunction(rule.body, ())
             rules.append(quantify(rule.heads, body, rule.span, rule.text))
             pending.extend(lift.rules)

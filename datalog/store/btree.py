@@ -79,6 +79,16 @@ class BTree:
         shape.flags.writeable = False
         object.__setattr__(self, "shape", shape)
 
+    @property
+    def leaf_rows(self) -> int:
+        """Rows that a leaf has room for."""
+        return int(self.shape[LEAF_CAP])
+
+    @property
+    def inner_rows(self) -> int:
+        """Children that an inner page has room for."""
+        return int(self.shape[INNER_CAP])
+
     def build(self, rows: Words, payloads: Words | None = None) -> int:
         """A new tree of ascending distinct rows, with full pages. O(n). Raises InternalError if the rows do not ascend."""
         self._writing(rows)

@@ -80,6 +80,10 @@ class Storage:
         self.roots = np.append(self.roots, np.int64(-1))
         return len(self.roots) - 1
 
+    def forget_trees(self, count: int) -> None:
+        """Take back the trees beyond the first `count`. Between transactions only."""
+        self.committed = self.roots = self.committed[:count].copy()
+
     def arrange(self, predicate: str, orders: Iterable[Columns], counted: bool) -> None:
         """Say in which column orders an (empty) predicate is kept; with `counted`, the first one carries support counts."""
         listed = []

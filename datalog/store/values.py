@@ -237,9 +237,11 @@ class Values:
         kind = column.type
         if type is Type.SYMBOL and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             encoded = column.dictionary_encode()
-            chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
-            parts = [self.symbols.intern_all(chunk.dictionary.to_pylist())[chunk.indices.to_numpy()] for chunk in chunks]
-            return np.concatenate(parts) if parts else np.empty(0, np.int64)
+            chunks = encoded.unify_dictionaries().chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
+            if not chunks:
+                return np.empty(0, np.int64)
+            ids = self.symbols.intern_all(chunks[0].dictionary.to_numpy(zero_copy_only=False).tolist())
+            return np.concatenate([ids[chunk.indices.to_numpy()] for chunk in chunks])
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             return self.encode_column(column.to_numpy(), type)
         return self._encode_sequence(column.to_pylist(), type)

@@ -25,7 +25,8 @@ class Line:
     trailing: list[Comment] = field(default_factory=list)
 
     def admits_trailing(self) -> bool:
-        return not self.trailing or not self.trailing[-1].text.startswith("//")
+        """Whether a comment may follow: not behind `//`, and behind a comment of several lines it would not trail the code."""
+        return not self.trailing or not (self.trailing[-1].text.startswith("//") or "\n" in self.trailing[-1].text)
 
     def text(self, indent: str) -> str:
         own = [f"{indent}{comment.text}" for comment in self.before]

@@ -1,0 +1,300 @@
+"""`Database`: a program and its facts in a Python process, kept true under transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import DatalogError, Diagnostic, ProgramError
+from datalog.ir.core import Predicate
+from datalog.relation import Relation
+from datalog.transaction import Changes, Transaction
+
+if TYPE_CHECKING:
+    from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
+    from datalog.store.values import Row
+
+Words = NDArray[np.int64]
+
+
+class Database:
+    """A program with its relations.
+
+    `program` is the text of a program, or a path to one (a `Path`, or a string that ends in `.dl`). With `facts`, a
+    directory, every `.input` predicate is loaded from it; without, given predicates start with the facts of the text.
+    `maintain` is "recorded" (or "auto", which now means the same) or "recompute"; `coalesce` says how the sensitivity
+    records of one context are joined ("hull", "run", "exact"): results never depend on either.
+
+    Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
+    rule's arithmetic has no value.
+    """
+
+    def __init__(
+        self,
+        program: str | Path,
+        *,
+        facts: str | Path | None = None,
+        maintain: Maintain = "auto",
+        coalesce: Coalesce = "hull",
+        rows_per_page: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        from datalog.maintain.engine import Options
+
+        self.text, self.file = _read(program)
+        self._options = Options(maintain, coalesce, rows_per_page)
+        self._lock = RLock()
+        self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
+        self._version = 0
+        self._compile(self.text)
+        self._engine = self._evaluate(self._first_facts(None if facts is None else Path(facts)), progress)
+
+    # --- reading ----------------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Relation:
+        """The relation of a predicate; it follows later transactions. KeyError for a name that the program does not know."""
+        return Relation(self._predicate(name), self._engine.storage, self._values)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all predicates."""
+        return (name for name, predicate in self.predicates.items() if not predicate.hidden)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.predicates and not self.predicates[str(name)].hidden
+
+    @property
+    def predicates(self) -> Mapping[str, Predicate]:
+        """Signatures, those of the engine's own predicates (`hidden`) included."""
+        return self._core.predicates
+
+    @property
+    def version(self) -> int:
+        """How many transactions have been committed."""
+        return self._version
+
+    @property
+    def steps(self) -> int:
+        """Iterator operations that all joins have made so far: the measure of work that does not depend on the machine."""
+        return self._engine.steps
+
+    def query(self, body: str) -> list[Row]:
+        """The distinct bindings of the named variables of `body`, in order of their first appearance, sorted.
+
+        >>> Database("p(1, 2). p(2, 3).").query("p(x, y), p(y, _)")
+        [(1, 2)]
+        """
+        return self.query_with_names(body)[1]
+
+    def query_with_names(self, body: str) -> tuple[tuple[str, ...], list[Row]]:
+        """The names of the query's variables and its rows, as `query` gives them."""
+        from datalog.evaluate.query import run_query
+        from datalog.io.rows import rows_of
+        from datalog.rewrite import lower_query
+        from datalog.syntax import parse_literals
+
+        with self._lock:
+            lowered = lower_query(parse_literals(body), self._program)
+            head = lowered.predicates["?query"]
+            codes = run_query(self._engine.storage, lowered, self._engine.join)
+            return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
+
+    def snapshot(self) -> Snapshot:
+        """The present version, to read while others write. Close it, or use it in a `with`, to give its pages back."""
+        with self._lock:
+            return Snapshot(self)
+
+    # --- writing ----------------------------------------------------------------------------------------------------------
+
+    def transaction(self) -> Transaction:
+        """A new transaction: stage changes on it, then commit; or use it in a `with`."""
+        return Transaction(self)
+
+    def load(self, predicate: str, path: str | Path, **layout: Any) -> Changes:
+        """Insert the rows of a file in one transaction: .csv, .tsv, .facts, .txt, each also as .gz.
+
+        `layout` may hold delimiter=, headers=, rfc4180=. Raises DataError with file, row and column of bad rows.
+        """
+        from datalog.io.facts import read_table
+
+        stored = self._given(predicate)
+        codes = read_table(Path(path), self.predicates[stored], self._values, **layout)
+        transaction = self.transaction()
+        transaction.stage(stored, codes, 1)
+        return transaction.commit()
+
+    def subscribe(self, predicate: str, callback: Callable[[Changes], object]) -> Callable[[], None]:
+        """Call `callback(changes)` after each commit that changed `predicate`; returns a function that ends this."""
+        self._predicate(predicate)
+        entry = (predicate, callback)
+        self._subscribers.append(entry)
+        return lambda: self._subscribers.remove(entry)
+
+    def add_rules(self, text: str) -> None:
+        """Add clauses to the program. The given facts stay, and everything derived is evaluated anew."""
+        with self._lock:
+            self._replace_program(f"{self.text.rstrip()}\n{text}\n")
+
+    # --- checking ---------------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Evaluate everything from scratch with no shared state, and compare; check every tree.
+
+        Raises InternalError that names the first predicate whose maintained rows or support counts differ.
+        """
+        from datalog.maintain.check import check_engine
+
+        with self._lock:
+            check_engine(self._engine)
+
+    # --- what transactions and faces use ------------------------------------------------------------------------------------
+
+    def encode(self, name: str, rows: Any) -> tuple[str, Words]:
+        """The given predicate that stores the facts of `name`, and the codes of `rows`. For transactions."""
+        from datalog.io.rows import rows_from
+
+        stored = self._given(name)
+        with self._lock:
+            return stored, rows_from(rows, self._predicate(name), self._values)
+
+    def _given(self, name: str) -> str:
+        predicate = self._predicate(name)
+        if not predicate.derived:
+            return name
+        if predicate.base:
+            return predicate.base
+        raise DatalogError(f"{name} is derived by rules and has no facts of its own; change what it is derived from, or declare `.input {name}`")
+
+    def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> Changes:
+        """Apply distinct sorted rows with their signs, per given predicate. For transactions."""
+        with self._lock:
+            deltas = self._engine.apply(changes)
+            self._version += 1
+            done = Changes(self._version, deltas, self.predicates, self._values)
+            for predicate, callback in list(self._subscribers):
+                if predicate in done:
+                    callback(done)
+            return done
+
+    def _predicate(self, name: str) -> Predicate:
+        predicate = self.predicates.get(name)
+        if predicate is None or predicate.hidden:
+            import difflib
+
+            close = difflib.get_close_matches(name, list(self), 1)
+            raise UnknownPredicate(f"there is no predicate {name}" + (f"; did you mean {close[0]}?" if close else ""))
+        return predicate
+
+    def _compile(self, text: str) -> None:
+        from datalog.analysis import analyse
+        from datalog.rewrite import lower
+        from datalog.syntax import parse
+
+        self._program = analyse(parse(text, self.file))
+        self._core = lower(self._program)
+
+    def _first_facts(self, directory: Path | None) -> dict[str, Words]:
+        from datalog.io.facts import read_facts
+        from datalog.store.rows import sort_distinct
+        from datalog.store.values import Values
+
+        self._values = Values()
+        found: dict[str, list[Words]] = {}
+        for name, rows in self._core.facts.items():
+            found.setdefault(name, []).append(self._values.encode_rows(rows, self.predicates[name].types))
+        if directory is not None:
+            for directive in self._core.directives:
+                for name in directive.predicates if directive.kind == "input" else ():
+                    codes = read_facts(directive, self.predicates[name], directory, self._values)
+                    found.setdefault(self._given(name), []).append(codes)
+        return {name: sort_distinct(np.concatenate(blocks)) for name, blocks in found.items()}
+
+    def _evaluate(self, facts: Mapping[str, Words], progress: Progress | None = None) -> Engine:
+        from datalog.maintain.engine import Engine
+
+        return Engine(self._core, self._values, facts, self._options, progress)
+
+    def _replace_program(self, text: str) -> None:
+        """Change to another program text, keeping the given facts; on an error everything stays as it was."""
+        before = self.text, self._program, self._core
+        try:
+            self._compile(text)
+            facts = {name: self._values.encode_rows(rows, self.predicates[name].types) for name, rows in self._core.facts.items()}
+            self._engine = self._evaluate(self._carried_over(before[2].predicates, facts))
+            self.text = text
+        except BaseException:
+            _, self._program, self._core = before
+            raise
+
+    def _carried_over(self, before: Mapping[str, Predicate], facts: dict[str, Words]) -> dict[str, Words]:
+        """The present given rows under the names that the new program stores them by, with the new text's facts."""
+        from datalog.store.rows import sort_distinct
+
+        for name, predicate in before.items():
+            public = name.removesuffix("@base")
+            kept = self.predicates.get(public)
+            if predicate.derived or kept is None:
+                continue
+            if kept.types != predicate.types:
+                raise DatalogError(f"{public} has facts of other types than it now is declared with")
+            rows = self._engine.storage.rows(name, self._engine.storage.committed)
+            stored = kept.base if kept.derived else public
+            if len(rows) and not stored:
+                raise DatalogError(f"{public} has facts, and the new rules derive it; declare `.input {public}` to have both")
+            if stored:
+                facts[stored] = sort_distinct(np.concatenate((facts[stored], rows))) if stored in facts else rows
+        return {name: sort_distinct(rows) for name, rows in facts.items()}
+
+
+def _read(program: str | Path) -> tuple[str, str]:
+    """The text of a program and the name of its file."""
+    if isinstance(program, str) and not (program.endswith(".dl") and "\n" not in program):
+        return program, "<program>"
+    path = Path(program)
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except OSError as error:
+        raise ProgramError([Diagnostic(f"cannot read {path}: {error.strerror}", str(path), 0, 0)]) from error
+    except UnicodeDecodeError as error:
+        raise ProgramError([Diagnostic(f"{path} is not UTF-8: {error.reason} at byte {error.start}", str(path), 0, 0)]) from error
+
+
+class UnknownPredicate(DatalogError, KeyError):
+    """A name that the program does not know."""
+
+    __str__ = DatalogError.__str__
+
+
+class Snapshot:
+    """One version of a database: `snapshot[name]` is the relation as it was. Its pages are kept until `close`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._engine = database, database._engine
+        self._roots = self._engine.storage.committed
+        self._pin: int | None = self._engine.storage.pool.pin()
+        self.version = database.version
+
+    def __getitem__(self, name: str) -> Relation:
+        if self._pin is None:
+            raise DatalogError("the snapshot has been closed")
+        return Relation(self._database._predicate(name), self._engine.storage, self._database._values, self._roots)
+
+    def close(self) -> None:
+        """Give the version's pages back. Closing twice is no error."""
+        if self._pin is not None:
+            self._engine.storage.pool.unpin(self._pin)
+            self._pin = None
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_pin", None) is not None:
+            self.close()

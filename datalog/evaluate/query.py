@@ -1,0 +1,83 @@
+"""Queries: rules for a predicate `?query` that are evaluated once over the committed version and then forgotten.
+
+Whatever a query needs beyond the trees that are there (an arrangement, the rows of a helper predicate) is built in a
+transaction that is aborted, so nothing of it stays. A query that no arrangement serves costs O(n log n) for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice, permutations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.evaluate.join import Join
+from datalog.ir.core import CoreRule, Predicate, Stratum
+from datalog.plan.arrangements import Columns, fewest_arrangements, serving
+from datalog.plan.order import variables_of
+from datalog.plan.rule import RulePlan, plan_rule
+from datalog.store.rows import sort_distinct
+from datalog.store.storage import Storage
+
+Words = NDArray[np.int64]
+QUERY = "?query"
+ORDERS_TRIED = 200
+
+
+class LoweredQuery(Protocol):
+    """The rules of `?query` and of its helpers, their predicates and strata; the query's own stratum is the last."""
+
+    @property
+    def rules(self) -> tuple[CoreRule, ...]: ...
+    @property
+    def predicates(self) -> dict[str, Predicate]: ...
+    @property
+    def strata(self) -> tuple[Stratum, ...]: ...
+
+
+def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join]) -> Words:
+    """The rows of the query, int64[n, columns], distinct and sorted by code."""
+    kept = {name: list(listed) for name, listed in storage.arrangements.items()}
+    trees = len(storage.roots)
+    storage.begin()
+    try:
+        rows = np.empty((0, 1), np.int64)
+        for stratum in query.strata:
+            (name,) = stratum.predicates
+            found = [np.empty((0, len(query.predicates[name].types)), np.int64)]
+            for number in stratum.rules:
+                plan = _plan(storage, query.rules[number])
+                for predicate, columns in plan.requests:
+                    if serving((a.columns for a in storage.arrangements[predicate]), columns) is None:
+                        width = storage.arrangements[predicate][0].tree.width
+                        storage.add_arrangement(predicate, fewest_arrangements([columns], width)[0])
+                driver = join(plan)
+                found.append(driver.complete(storage.pool.pages, storage.roots, driver.everything())[0])
+            rows = sort_distinct(np.concatenate(found))
+            if name != QUERY:
+                storage.arrange(name, [tuple(range(rows.shape[1]))], counted=False)
+                storage.replace(name, rows)
+        return rows
+    finally:
+        storage.arrangements = kept
+        storage.abort()
+        storage.forget_trees(trees)
+
+
+def _plan(storage: Storage, rule: CoreRule) -> RulePlan:
+    """A plan that existing arrangements serve, if one of the first orders that could has it; else the planner's own."""
+    own = plan_rule(rule, storage.size)
+    needs = {binding.variable: variables_of(binding.expression) for binding in rule.bindings}
+    joined = {variable for atom in rule.atoms if not atom.negated for variable in atom.columns}
+    for order in [own.order, *islice(permutations(own.order), ORDERS_TRIED)]:
+        if all(v in joined or needs[v] <= set(order[:place]) for place, v in enumerate(order)):
+            plan = plan_rule(rule, storage.size, order=order)
+            if all(_served(storage, predicate, columns) for predicate, columns in plan.requests):
+                return plan
+    return own
+
+
+def _served(storage: Storage, predicate: str, columns: Columns) -> bool:
+    return serving((arrangement.columns for arrangement in storage.arrangements[predicate]), columns) is not None

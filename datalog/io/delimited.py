@@ -1,0 +1,250 @@
+"""Delimited text to codes, twice.
+
+`parse_fast` gives the bytes to Arrow's parser, column by column and on all cores, and answers None wherever the two
+could differ from what `parse_carefully` says, which goes through rows one by one and knows the place of each field. What
+Arrow would let pass and we do not: a field that goes on after its closing quote, a lone carriage return as a line
+end, an empty line as a row of empty fields, hexadecimal beyond 63 bits as a negative number, 1e400 as infinity.
+
+Rows of a predicate with one symbol column may be empty lines (the empty text). Elsewhere an empty line is an error, but
+for those at the end of the file, which hold nothing. A line may end with CR LF; a byte order mark is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from datalog.errors import DataError, Diagnostic
+from datalog.io.layout import Layout
+from datalog.io.literals import parse
+from datalog.ir.core import Predicate, Type
+from datalog.store.interner import Codes
+from datalog.store.values import BadValue, PyValue, Values
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+STAND_IN = b"\x1f"  # for a delimiter of several characters, which Arrow does not take
+REPORTED = 10
+LONGEST_SHOWN = 200
+ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+
+
+class Field(NamedTuple):
+    """`text` with its quotes undone; it begins at offset `start` of the whole text and was written in `length` characters."""
+
+    text: str
+    start: int
+    length: int
+
+
+class Record(NamedTuple):
+    """One row, which begins at offset `start` of the whole text, on line `line`; or `problem`, found at offset `place`."""
+
+    line: int
+    start: int
+    end: int
+    fields: tuple[Field, ...]
+    problem: str = ""
+    place: int = 0
+
+
+def parse_delimited(data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str) -> Codes:
+    """int64[n, k] of the rows in `data`, for k ≥ 1 columns. DataError names up to ten bad rows, each with its place."""
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    if predicate.types != (Type.SYMBOL,):
+        data = data.rstrip(b"\r\n")
+    fast = parse_fast(data, layout, predicate, values)
+    return parse_carefully(data, layout, predicate, values, file) if fast is None else fast
+
+
+def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values) -> Codes | None:
+    """The rows by way of Arrow, or None where the careful way has to look."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    delimiter = layout.delimiter.encode()
+    if b"\r" in data:
+        if layout.rfc4180:
+            if data.count(b"\r") != data.count(b"\r\n"):
+                return None
+        else:
+            data = data.replace(b"\r\n", b"\n")
+            if b"\r" in data:
+                return None
+    start = (data.find(b"\n") + 1 or len(data)) if layout.headers else 0
+    if start == len(data):
+        return np.empty((0, len(predicate.types)), np.int64)
+    if layout.headers and layout.rfc4180 and b'"' in data[:start]:
+        return None
+    if len(predicate.types) > 1 and (data.startswith(b"\n", start) or b"\n\n" in data or b"\n\r\n" in data):
+        return None
+    if len(delimiter) > 1:
+        if layout.rfc4180 or STAND_IN in data:
+            return None
+        data = data[start:].replace(delimiter, STAND_IN)
+        delimiter, start = STAND_IN, 0
+    if layout.rfc4180 and b'"' in data and not well_quoted(data, start, delimiter):
+        return None
+    arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64(), Type.SYMBOL: pa.string()}
+    names = [str(number) for number in range(len(predicate.types))]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(data).slice(start)),
+            read_options=csv.ReadOptions(column_names=names),
+            parse_options=csv.ParseOptions(
+                delimiter=delimiter.decode(),
+                quote_char='"' if layout.rfc4180 else False,
+                newlines_in_values=layout.rfc4180,
+                ignore_empty_lines=False,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types={name: arrow_types[type] for name, type in zip(names, predicate.types, strict=True)},
+                null_values=[],
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    codes = np.empty((table.num_rows, len(names)), np.int64)
+    hexadecimal = b"0x" in data or b"0X" in data
+    for number, (column, type) in enumerate(zip(table.columns, predicate.types, strict=True)):
+        if type is Type.FLOAT and np.isinf(column.to_numpy()).any():
+            return None
+        codes[:, number] = values.encode_column(column, type)
+        if type is Type.NUMBER and hexadecimal and codes[:, number].min() < 0:
+            return None
+    return codes
+
+
+def well_quoted(data: bytes, start: int, delimiter: bytes) -> bool:
+    """Whether each field that begins with a quote ends with one."""
+    part = re.escape(delimiter)
+    field = rb'(?:"(?:[^"]|"")*+"|(?!")[^' + part + rb"\r\n]*+)"
+    whole = re.compile(rb"(?:" + field + rb"(?:" + part + rb"|\r?\n))*+" + field)
+    found = whole.match(data, start)
+    return found is not None and found.end() == len(data)
+
+
+def parse_carefully(data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str) -> Codes:
+    """The rows one by one. DataError with the first bad rows."""
+    text = data.decode("utf-8", "surrogateescape")
+    valid = ESCAPED_BYTE.search(text) is None
+    rows: list[tuple[PyValue, ...]] = []
+    found: list[Diagnostic] = []
+    for record in quoted_records(text, layout) if layout.rfc4180 else plain_records(text, layout):
+        try:
+            rows.append(values_of(record, predicate, layout, text, valid))
+        except BadField as error:
+            found.append(error.placed(record, text, file))
+            if len(found) == REPORTED:
+                break
+    if found:
+        raise DataError(found)
+    return values.encode_rows(rows, predicate.types)
+
+
+class BadField(Exception):
+    """What is wrong with a record, at offset `start` of the whole text."""
+
+    def __init__(self, message: str, start: int, length: int = 1, hint: str = "") -> None:
+        self.message, self.start, self.length, self.hint = message, start, max(1, length), hint
+
+    def placed(self, record: Record, text: str, file: str) -> Diagnostic:
+        line = record.line + text.count("\n", record.start, self.start)
+        begin = text.rfind("\n", 0, self.start) + 1
+        end = text.find("\n", self.start)
+        shown = text[begin : end if end >= 0 else len(text)].removesuffix("\r")
+        shown = ESCAPED_BYTE.sub("\ufffd", shown) if len(shown) <= LONGEST_SHOWN else ""
+        return Diagnostic(self.message, file, line, self.start - begin + 1, shown, self.length, self.hint)
+
+
+def values_of(record: Record, predicate: Predicate, layout: Layout, text: str, valid: bool) -> tuple[PyValue, ...]:
+    """A record's values. BadField says what is wrong with it; `valid` if the whole text is known to be valid UTF-8."""
+    if not valid and (escaped := ESCAPED_BYTE.search(text, record.start, record.end)):
+        raise BadField(f"the byte 0x{ord(escaped[0]) - 0xDC00:02x} is no valid UTF-8", escaped.start())
+    if record.problem:
+        raise BadField(record.problem, record.place)
+    fields, types = record.fields, predicate.types
+    if len(fields) != len(types):
+        count = "an empty line" if record.start == record.end else "1 field" if len(fields) == 1 else f"{len(fields)} fields"
+        columns = f"{len(types)} column{'s' if len(types) > 1 else ''} ({', '.join(predicate.attributes)})"
+        place = fields[len(types)].start if len(fields) > len(types) else record.end
+        hint = other_delimiter(text[record.start : record.end], layout, len(types))
+        raise BadField(f"{count} where {predicate.name} has {columns}", place, hint=hint)
+    row: list[PyValue] = []
+    for field, type, name in zip(fields, types, predicate.attributes, strict=True):
+        try:
+            row.append(parse(field.text, type))
+        except BadValue as error:
+            header = record.line == 1 and [field.text.casefold() for field in fields] == [name.casefold() for name in predicate.attributes]
+            hint = "this line looks like a header: say headers=true" if header else ""
+            raise BadField(f"{error} (column {name} of {predicate.name})", field.start, field.length, hint) from None
+    return tuple(row)
+
+
+def other_delimiter(line: str, layout: Layout, columns: int) -> str:
+    """A hint if another delimiter would cut `line` into the right number of fields."""
+    for delimiter, name in NAMES.items():
+        if delimiter != layout.delimiter and line.count(delimiter) == columns - 1 > 0:
+            written = "\\t" if delimiter == "\t" else delimiter
+            return f'the line has {name} in it: say delimiter="{written}" if they part its fields'
+    return ""
+
+
+def plain_records(text: str, layout: Layout) -> Iterator[Record]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    begin = 0
+    for number, line in enumerate(lines, 1):
+        start = begin
+        begin += len(line) + 1
+        if number == 1 and layout.headers:
+            continue
+        line = line.removesuffix("\r")
+        end = start + len(line)
+        fields = []
+        place = start
+        for part in line.split(layout.delimiter):
+            fields.append(Field(part, place, len(part)))
+            place += len(part) + len(layout.delimiter)
+        yield Record(number, start, end, tuple(fields))
+
+
+def quoted_records(text: str, layout: Layout) -> Iterator[Record]:
+    delimiter = re.escape(layout.delimiter)
+    quoted = re.compile(r'"((?:[^"]|"")*+)"')
+    plain = re.compile(rf"(?:(?!{delimiter}|\r?\n|\r\Z).)*+", re.DOTALL)
+    ending = re.compile(r"\r?\n|\r?\Z")
+    position, line, header = 0, 1, layout.headers
+    while position < len(text):
+        start = position
+        fields: list[Field] = []
+        problem = ""
+        while True:
+            if found := quoted.match(text, position):
+                fields.append(Field(found[1].replace('""', '"'), position, found.end() - position))
+            elif text.startswith('"', position):
+                problem = "a quote is not closed"
+                break
+            else:
+                found = plain.match(text, position)
+                assert found
+                fields.append(Field(found[0], position, len(found[0])))
+            position = found.end()
+            if not text.startswith(layout.delimiter, position):
+                break
+            position += len(layout.delimiter)
+        end = position
+        if found := None if problem else ending.match(text, position):
+            position = found.end()
+        else:
+            problem = problem or "text follows a closing quote"
+            position = text.find("\n", position) + 1 or len(text)  # the next line may be a row again
+        if header:
+            header = False
+        else:
+            yield Record(line, start, end, tuple(fields), problem, end)
+        line += text.count("\n", start, position)

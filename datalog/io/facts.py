@@ -1,0 +1,107 @@
+"""Fact files: where they lie, what they are called, and their rows as codes.
+
+Soufflé's conventions: `.input edge` reads `edge.facts` in the facts directory, fields parted by tabs and taken verbatim.
+A file that is compressed with gzip is read as what it holds, and NAME.gz is looked for where NAME is missing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from datalog.errors import DataError, Diagnostic
+from datalog.io.delimited import parse_delimited
+from datalog.io.layout import Layout, at, place_of, problem_of
+from datalog.io.literals import closest
+from datalog.ir.core import Predicate
+from datalog.store.interner import Codes
+from datalog.store.values import Values
+from datalog.syntax.tree import Directive
+
+GZIP = b"\x1f\x8b"
+LAYOUTS = {".csv": Layout(",", rfc4180=True), ".tsv": Layout(), ".facts": Layout(), ".txt": Layout()}
+LATER = (".parquet", ".arrow", ".feather", ".jsonl", ".json", ".db", ".sqlite")
+
+
+def read_facts(directive: Directive | None, predicate: Predicate, facts_dir: Path, values: Values) -> Codes:
+    """int64[n, k]: the rows of the file that an `.input` directive names (None: the default file).
+
+    Rows come as they stand in the file, duplicates too; a nullary predicate has k = 1 and at most one row. DataError for
+    a missing file or a bad row, ProgramError for parameters that make no sense.
+    """
+    place = place_of(directive)
+    wanted = facts_dir / (place.filename or f"{predicate.name}.facts")
+    path = next((path for path in (wanted, wanted.with_name(wanted.name + ".gz")) if path.is_file()), None)
+    if path is None:
+        message = f"there is no fact file {wanted} for {predicate.name}"
+        hint = neighbours(wanted)
+        raise DataError([at(directive.span, message, hint) if directive else Diagnostic(message, str(wanted), 0, 0, hint=hint)])
+    return parse(contents(path), place.layout, predicate, values, path)
+
+
+def read_table(
+    path: Path,
+    predicate: Predicate,
+    values: Values,
+    *,
+    delimiter: str | None = None,
+    headers: bool = False,
+    rfc4180: bool | None = None,
+) -> Codes:
+    """int64[n, k]: the rows of a file whose extension says how it is laid out: .csv with commas and quotes, .tsv, .facts
+    and .txt with tabs, each also as .gz. Options overrule the extension; a first line of names is skipped only if `headers`.
+    """
+    extensions = [extension.lower() for extension in path.suffixes if extension.lower() != ".gz"]
+    layout = LAYOUTS.get(extensions[-1] if extensions else "")
+    if layout is None and delimiter is None:
+        later = " are not supported yet" if extensions and extensions[-1] in LATER else " say nothing of the layout"
+        hint = f"there are {', '.join(LAYOUTS)}, each also with .gz; or say the delimiter"
+        raise DataError([Diagnostic(f"files called {extensions[-1] if extensions else path.name}{later}", str(path), 0, 0, hint=hint)])
+    layout = layout or Layout()
+    quotes = layout.rfc4180 if rfc4180 is None else rfc4180
+    layout = Layout(layout.delimiter if delimiter is None else delimiter, headers, quotes)
+    if problem := problem_of(layout.delimiter, layout.rfc4180):
+        raise DataError([Diagnostic(problem, str(path), 0, 0)])
+    if not path.is_file():
+        raise DataError([Diagnostic(f"there is no file {path} for {predicate.name}", str(path), 0, 0, hint=neighbours(path))])
+    return parse(contents(path), layout, predicate, values, path)
+
+
+def parse(data: bytes, layout: Layout, predicate: Predicate, values: Values, path: Path) -> Codes:
+    return (
+        parse_nullary(data, layout, predicate, path) if predicate.nullary else parse_delimited(data, layout, predicate, values, str(path))
+    )
+
+
+def parse_nullary(data: bytes, layout: Layout, predicate: Predicate, path: Path) -> Codes:
+    """A line `()` says that the predicate holds, no line that it does not."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    first = 1 if layout.headers else 0
+    for number, line in enumerate(lines[first:], first + 1):
+        if line.strip() != "()":
+            message = f"the only row that {predicate.name}, which has no columns, can have is ()"
+            raise DataError([Diagnostic(message, str(path), number, 1, line.strip(), len(line.strip()))])
+    return np.zeros((1 if len(lines) > first else 0, 1), np.int64)
+
+
+def contents(path: Path) -> bytes:
+    """A file's bytes, decompressed if they are gzip's."""
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(GZIP) else data
+    except (OSError, EOFError, zlib.error) as error:
+        what = error.strerror if isinstance(error, OSError) and error.strerror else f"the compressed data is damaged ({error})"
+        raise DataError([Diagnostic(f"cannot read {path}: {what}", str(path), 0, 0)]) from error
+
+
+def neighbours(path: Path) -> str:
+    """A hint: a file of a similar name, or that the directory is not there."""
+    if not path.parent.is_dir():
+        return f"there is no directory {path.parent}"
+    files = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    return closest(path.name, files) or (f"in {path.parent} there are {', '.join(files[:5])}" if files else f"{path.parent} is empty")

@@ -1,0 +1,95 @@
+"""What the parameters of `.input` and `.output` say about a file: its name, its delimiter, its header, its quotes.
+
+Soufflé's parameters with Soufflé's meaning. A parameter that we do not know is refused, because ignoring it would read
+or write something else than the program says.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from datalog.errors import Diagnostic, ProgramError
+from datalog.io.literals import closest
+from datalog.store.values import shown
+from datalog.syntax.constants import SHORT_ESCAPES
+from datalog.syntax.tree import Directive, Span
+
+KNOWN = ("IO", "filename", "file", "delimiter", "headers", "rfc4180")
+LATER = ("columns", "compress", "dbname", "fact-dir", "output-dir", "name", "operation", "params", "types")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Rows are lines, fields are parted by `delimiter`. With `rfc4180` a field may stand in double quotes (doubled
+    inside) and then hold delimiters and line ends; without, every character stands for itself."""
+
+    delimiter: str = "\t"
+    headers: bool = False
+    rfc4180: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a directive sends or takes rows: `io` is file or stdout; `filename` is empty where the default is meant."""
+
+    io: str
+    filename: str
+    layout: Layout
+
+
+DEFAULT = Place("file", "", Layout())
+
+
+def place_of(directive: Directive | None) -> Place:
+    """The place that a directive's parameters describe. ProgramError at the directive for those that make no sense."""
+    if directive is None:
+        return DEFAULT
+    given: dict[str, str] = {}
+    for name, value in directive.parameters:
+        if name in LATER:
+            refuse(directive, f"{name}= is not supported yet")
+        if name not in KNOWN:
+            refuse(directive, f"{name} is no parameter of .{directive.kind}", closest(name, KNOWN) or f"there are {', '.join(KNOWN)}")
+        given[name] = str(value)
+    io = given.get("IO", "file")
+    if io not in (("file",) if directive.kind == "input" else ("file", "stdout")):
+        refuse(directive, f"IO={io} is not supported yet", "IO=file reads and writes files" if io != "file" else "")
+    rfc4180 = truth(directive, given, "rfc4180")
+    delimiter = unescaped(given.get("delimiter", "," if rfc4180 else "\t"))
+    if problem := problem_of(delimiter, rfc4180):
+        refuse(directive, problem)
+    filename = given.get("filename", given.get("file", ""))
+    return Place(io, filename, Layout(delimiter, truth(directive, given, "headers"), rfc4180))
+
+
+def problem_of(delimiter: str, rfc4180: bool) -> str:
+    """Why a delimiter cannot be used, or the empty string."""
+    if not delimiter:
+        return "the delimiter is empty"
+    if "\n" in delimiter or "\r" in delimiter:
+        return "the delimiter has a line end in it"
+    if rfc4180 and '"' in delimiter:
+        return 'the delimiter has a " in it, which rfc4180 quotes fields with'
+    return ""
+
+
+def unescaped(delimiter: str) -> str:
+    r"""A delimiter that was written as the two characters \t is a tab."""
+    return re.sub(r"\\(.)", lambda match: SHORT_ESCAPES.get(match[1], match[0]), delimiter)
+
+
+def truth(directive: Directive, given: dict[str, str], name: str) -> bool:
+    value = given.get(name, "false").lower()
+    if value not in ("true", "false", "1", "0"):
+        refuse(directive, f"{name}={shown(given[name])} is neither true nor false")
+    return value in ("true", "1")
+
+
+def refuse(directive: Directive, message: str, hint: str = "") -> NoReturn:
+    raise ProgramError([at(directive.span, message, hint)])
+
+
+def at(span: Span, message: str, hint: str = "") -> Diagnostic:
+    return Diagnostic(message, span.file, span.line, span.column, hint=hint)

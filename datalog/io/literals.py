@@ -1,0 +1,83 @@
+"""How values are spelled in fact files and transaction streams, and read back from there."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from datalog.ir.core import Type
+from datalog.store.values import BadValue, PyValue, canonical, noun, shown
+from datalog.syntax.constants import WRITTEN, read_constant
+from datalog.syntax.tree import NOWHERE
+
+INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)", re.ASCII)
+FLOAT = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
+LONGEST = 2000  # digits beyond this are out of range in any base, and int() may refuse to look at them
+WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+u?|0b[01]+u?|[0-9]+(?:u|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?))", re.ASCII)
+
+
+def parse(text: str, type: Type) -> PyValue:
+    """The value that a cell spells; blanks around a number are let pass. BadValue if it spells none of `type`."""
+    if type is Type.SYMBOL:
+        return text
+    stripped = text.strip(" \t")
+    if type is Type.FLOAT:
+        if FLOAT.fullmatch(stripped):
+            return rounded(stripped)
+    elif stripped.isdigit() and len(stripped) < 19 and stripped.isascii():
+        return int(stripped)
+    elif INTEGER.fullmatch(stripped):
+        return canonical(integer(stripped), type)
+    raise BadValue(f"{shown(text)} is no {noun(type)}")
+
+
+def integer(text: str) -> int:
+    """The integer that a text of form INTEGER spells."""
+    if len(text) > LONGEST:
+        beyond: int = 16**LONGEST
+        return -beyond if text[0] == "-" else beyond
+    digits = text.lstrip("+-")[:2].lower()
+    return int(text, {"0x": 16, "0b": 2}.get(digits, 10))
+
+
+def rounded(text: str) -> float:
+    """The float nearest to what a text of form FLOAT spells. BadValue if it is finite and beyond all floats."""
+    value = float(text)
+    if math.isinf(value) and "n" not in text.lower():
+        raise BadValue(f"{shown(text)[1:-1]} is out of range: a float reaches 1.7976931348623157e+308")
+    return math.nan if value != value else value + 0.0
+
+
+def read_literal(written: str, type: Type) -> PyValue:
+    """The value of a literal of the language, as a value of `type`.
+
+    Other than in a program, where a literal has its type from its spelling, the column decides: an unsigned number needs
+    no `u`, an integer is taken for a float that it is exactly, and inf, -inf and nan are floats. BadValue if it does not
+    fit the type, BadLiteral if it names no value.
+    """
+    if type is Type.FLOAT and written in WORDS:
+        return WORDS[written]
+    string = written.startswith('"')
+    if not string and not NUMBER.fullmatch(written):
+        raise BadValue(f"{written} is no {noun(type)}")
+    unsigned = type is Type.UNSIGNED and INTEGER.fullmatch(written) and not written.startswith("-")
+    constant = read_constant(f"{written}u" if unsigned else written, NOWHERE)
+    if constant.type == type.value or (constant.type == "number" and type in (Type.FLOAT, Type.UNSIGNED)):
+        return canonical(constant.value, type)
+    raise BadValue(f"{shown(constant.value) if string else written} is no {noun(type)}")
+
+
+def spell(value: PyValue, type: Type) -> str:
+    """A literal that `read_literal` reads as exactly `value`."""
+    if isinstance(value, str):
+        return f'"{value.translate(WRITTEN)}"'
+    return repr(float(value)) if type is Type.FLOAT else str(value)
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """A hint "did you mean …?" if one of the names that are known resembles `name`, else the empty string."""
+    found = get_close_matches(name, list(known), 1, 0.6)
+    return f"did you mean `{found[0]}`?" if found else ""

@@ -1,0 +1,137 @@
+"""Relations to files and to the terminal, as Soufflé lays them out.
+
+Rows are sorted by value. Floats are written with 17 significant digits, which read back exactly. Without rfc4180 a symbol
+stands as it is; one that would not read back as the same row (it holds the delimiter or a line end) is an error and not
+a broken file. With rfc4180 every symbol stands in quotes. A file is written beside its place and then moved there, so
+nobody ever sees half of it and a failed run leaves the old one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from datalog.errors import DataError, Diagnostic
+from datalog.io.layout import Layout, at, place_of
+from datalog.ir.core import Predicate, Type
+from datalog.store.interner import Codes
+from datalog.store.values import Values, shown
+from datalog.syntax.tree import Directive
+
+CHUNK = 100_000  # rows that are turned to text at once
+
+
+def write_output(
+    directive: Directive | None, predicate: Predicate, codes: Codes, values: Values, out_dir: Path, stdout: IO[str]
+) -> Path | None:
+    """Write int64[n, k] where an `.output` directive says (None: `NAME.csv`); the file's path, or None for IO=stdout.
+
+    DataError if the file cannot be written or a value cannot stand in it, ProgramError for parameters that make no sense.
+    """
+    place = place_of(directive)
+    rows = values.sort_by_value(codes, predicate.types)
+    path = out_dir / (place.filename or f"{predicate.name}.csv")
+    try:
+        if place.io == "stdout":
+            stdout.writelines(framed(predicate, rows, values, place.layout))
+            return None
+        write_file(path, lines(predicate, rows, values, place.layout))
+    except OSError as error:
+        message = f"cannot write {predicate.name} to {path}: {error.strerror or error}"
+        raise DataError([at(directive.span, message) if directive else Diagnostic(message, str(path), 0, 0)]) from error
+    except Unwritable as error:
+        hint = "with rfc4180=true such values are quoted"
+        raise DataError(
+            [at(directive.span, str(error), hint) if directive else Diagnostic(str(error), str(path), 0, 0, hint=hint)]
+        ) from None
+    return path
+
+
+def framed(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
+    """What IO=stdout prints: the name (and the header) between two rules, the rows, a rule."""
+    yield f"---------------\n{predicate.name}\n"
+    body = lines(predicate, rows, values, layout)
+    if layout.headers:
+        yield next(body)
+    yield "===============\n"
+    yield from body
+    yield "===============\n"
+
+
+def print_size(predicate: Predicate, size: int) -> str:
+    """What `.printsize` prints."""
+    return f"{predicate.name}\t{size}\n"
+
+
+def lines(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
+    """The text of sorted rows: the header, if there is to be one, then some hundred thousand rows at a time."""
+    if layout.headers:
+        yield layout.delimiter.join(predicate.attributes) + "\n"
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        if predicate.nullary:
+            yield "()\n" * len(chunk)
+            continue
+        columns = []
+        for number, (type, name) in enumerate(zip(predicate.types, predicate.attributes, strict=True)):
+            cells = spell_column(values.decode_column(chunk[:, number], type), type, layout)
+            if type is Type.SYMBOL and not layout.rfc4180:
+                check_symbols(cells, name, predicate, layout)
+            columns.append(cells)
+        yield "\n".join(columns[0] if len(columns) == 1 else map(layout.delimiter.join, zip(*columns, strict=True))) + "\n"
+
+
+def spell_column(column: list[int] | list[float] | list[str], type: Type, layout: Layout) -> list[str]:
+    if type is Type.FLOAT:
+        return [f"{value:.17g}" for value in column]
+    if type is not Type.SYMBOL:
+        return list(map(str, column))
+    if layout.rfc4180:
+        return ['"' + str(text).replace('"', '""') + '"' for text in column]
+    return [str(text) for text in column]
+
+
+class Unwritable(Exception):
+    """A symbol that would not read back."""
+
+
+def check_symbols(cells: Sequence[str], name: str, predicate: Predicate, layout: Layout) -> None:
+    """Unwritable if a cell would end its field or its line early, or lose a character at an end of the file or line."""
+    delimiter = layout.delimiter
+    first, last = name == predicate.attributes[0], name == predicate.attributes[-1]
+    together = "\0".join(cells)
+    if not (any(character in together for character in "\n\r\ufeff") or delimiter[0] in together):
+        return
+    for text in cells:
+        if "\n" in text:
+            what = "a line end in it"
+        elif (text + delimiter).find(delimiter) != len(text):  # also where the end of the text completes the delimiter
+            what = "the delimiter in it"
+        elif last and text.endswith("\r"):
+            what = "a carriage return at its end"
+        elif first and text.startswith("\ufeff"):
+            what = "a byte order mark before it"
+        else:
+            continue
+        raise Unwritable(f"{shown(text)} (column {name} of {predicate.name}) has {what} and would not read back")
+
+
+def write_file(path: Path, parts: Iterator[str]) -> None:
+    """Write text to a temporary file beside `path` and move it there. OSError as the system says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.writelines(parts)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,148 @@
+"""Transactions as JSON lines: `{"insert": {"edge": [[1,2]]}, "delete": {"edge": [[2,3]]}}`, one a line.
+
+Deletions apply before insertions, as changes come out, so a row on both sides of one line ends up inserted. A key `txn`,
+which changes carry, says nothing to a reader. JSON has no infinities: "inf", "-inf" and "nan" stand for them in float columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from datalog.errors import StreamError
+from datalog.io.literals import WORDS, closest, rounded
+from datalog.io.rows import columns_of, counted
+from datalog.io.staging import BadFact, StagedTransaction, Staging, find_damage, predicate_named
+from datalog.ir.core import Predicate, Type
+from datalog.store.interner import check_encodable
+from datalog.store.values import PyValue, canonical, noun
+
+SIDES = ("delete", "insert")
+KEYS = (*SIDES, "txn")
+BLANK = " \t\r\n"
+Path = tuple[str | int, ...]
+
+
+class Misshapen(Exception):
+    """What is wrong with the value at `path` of a line's object (with its key, if `key`)."""
+
+    def __init__(self, message: str, path: Path, hint: str = "", *, key: bool = False) -> None:
+        self.message, self.path, self.hint, self.key = message, path, hint, key
+
+
+def read_jsonl(lines: Iterable[str], signature: Mapping[str, Predicate], file: str) -> Iterator[StagedTransaction | StreamError]:
+    """The transactions of a stream of JSON lines, and in place of a bad one its first error. Empty lines are passed over."""
+    for number, line in enumerate(lines, 1):
+        if line.isspace() or not line:
+            continue
+        try:
+            yield read_line(line, number, signature)
+        except BadFact as error:
+            yield error.placed(line, number, file)
+
+
+def read_line(line: str, number: int, signature: Mapping[str, Predicate]) -> StagedTransaction:
+    """The transaction that a line holds. BadFact at what is wrong with it."""
+    if damaged := find_damage(line):
+        raise damaged
+    try:
+        message = json.loads(line, object_pairs_hook=Pairs, parse_float=rounded)
+    except json.JSONDecodeError as error:
+        hint = "each line holds one whole transaction" if error.pos >= len(line.rstrip()) else ""
+        raise BadFact(f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}", error.pos, error.pos + 1, hint) from None
+    except (RecursionError, ValueError) as error:
+        raise BadFact(f"this is no JSON that can be read: {error}", 0, 1) from None
+    staging = Staging()
+    try:
+        if not isinstance(message, Pairs):
+            raise Misshapen("a transaction is an object", (), 'write {"insert": {…}, "delete": {…}}')
+        sides = distinct(message, ())
+        for key in sides:
+            if key not in KEYS:
+                raise Misshapen(f'"{key}" is no part of a transaction', (key,), closest(key, KEYS), key=True)
+        for side in SIDES:
+            stage_side(side, sides.get(side, Pairs()), signature, staging, number)
+    except Misshapen as error:
+        start, end = locate(line, error.path, error.key)
+        raise BadFact(error.message, start, end, error.hint) from None
+    return staging.commit(number)
+
+
+class Pairs(list[tuple[str, Any]]):
+    """An object as it was written, with keys that may come twice."""
+
+
+def distinct(pairs: Pairs, path: Path) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in known:
+            raise Misshapen(f'"{key}" comes twice', (*path, key), key=True)
+        known[key] = value
+    return known
+
+
+def stage_side(side: str, given: object, signature: Mapping[str, Predicate], staging: Staging, line: int) -> None:
+    if not isinstance(given, Pairs):
+        raise Misshapen(f'"{side}" takes an object of predicates and their rows', (side,))
+    for name, rows in distinct(given, (side,)).items():
+        try:
+            predicate = predicate_named(name, signature, 0, 1)
+        except BadFact as error:
+            raise Misshapen(error.message, (side, name), error.hint, key=True) from None
+        if not isinstance(rows, list) or isinstance(rows, Pairs):
+            raise Misshapen(f"{name} takes a list of rows", (side, name), "a row is a list of values: [[1, 2], [2, 3]]")
+        width, inserted = len(predicate.attributes), side == "insert"
+        for place, row in enumerate(rows):
+            if not isinstance(row, list) or isinstance(row, Pairs):
+                raise Misshapen(f"a row of {name} is a list of {counted(width, 'value')}", (side, name, place))
+            if len(row) != width:
+                raise Misshapen(f"{counted(len(row), 'value')} where {name} has {columns_of(predicate)}", (side, name, place))
+            staging.say(name, row_of(row, predicate, (side, name, place)), inserted, line)
+
+
+def row_of(row: list[Any], predicate: Predicate, path: Path) -> tuple[PyValue, ...]:
+    values: list[PyValue] = []
+    for place, (value, type) in enumerate(zip(row, predicate.types, strict=False)):
+        try:
+            if type is Type.FLOAT and isinstance(value, str) and value in WORDS:
+                value = WORDS[value]
+            elif isinstance(value, str) and not value.isascii():
+                check_encodable(value)
+            values.append(canonical(value, type))
+        except ValueError as error:
+            odd = "null" if value is None else "an object" if isinstance(value, Pairs) else ""
+            message = f"{odd} is no {noun(type)}" if odd else str(error)
+            raise Misshapen(f"{message} (column {predicate.attributes[place]} of {predicate.name})", (*path, place)) from None
+    return tuple(values)
+
+
+def locate(text: str, path: Path, key: bool) -> tuple[int, int]:
+    """Where the value at `path` of valid JSON stands, or the last key of `path`; of keys that come twice the last one."""
+    decoder = json.JSONDecoder()
+
+    def skip(position: int, marks: str = "") -> int:
+        while text[position] in BLANK or text[position] in marks:
+            position += 1
+        return position
+
+    start = skip(0)
+    end = decoder.raw_decode(text, start)[1]
+    for depth, step in enumerate(path):
+        position, index = skip(start + 1), 0
+        opened = text[start]
+        while position < end - 1:
+            name: str | int = index
+            key_start = key_end = position
+            if opened == "{":
+                name, key_end = decoder.raw_decode(text, position)
+                position = skip(key_end, ":")
+            value_end = decoder.raw_decode(text, position)[1]
+            if name == step:
+                start, found_end = position, value_end
+                if key and depth == len(path) - 1:
+                    start, found_end = key_start, key_end
+            index += 1
+            position = skip(value_end, ",")
+        end = found_end
+    return start, end

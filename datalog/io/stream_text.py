@@ -1,0 +1,207 @@
+"""Transactions written as facts: `+edge(1,2). -edge(2,3). commit.`
+
+A fact whose values are spelled plainly is read by one regular expression made for its predicate. Everything else — escapes,
+hexadecimal, facts that go on in the next line, and every error — goes through `Scanner`, token by token. Lines are
+taken one at a time, so a transaction is handed on as soon as its `commit.` has been read.
+
+After an error the rest of the transaction is passed over, up to a `commit.` or `abort.` outside strings and comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from datalog.errors import StreamError
+from datalog.io.literals import read_literal
+from datalog.io.staging import BadFact, StagedTransaction, Staging, check_arity, find_damage, predicate_named
+from datalog.ir.core import Predicate, Type
+from datalog.store.values import BadValue, PyValue, Row
+from datalog.syntax.constants import BadLiteral
+
+GAP = r"(?:\s+|//[^\n]*|%[^\n]*)*+"
+GAPS = re.compile(GAP)
+WORD = r"[A-Za-z_?][A-Za-z0-9_?]*+"
+NAME = rf"{WORD}(?:\.{WORD})*+"
+HEAD = re.compile(rf"{GAP}(?:([+-])\s*({NAME})\s*\(|(commit|abort)\s*\.)")
+TOKEN = re.compile(
+    rf"""{GAP}(?:(?P<string>"(?:[^"\\\n]|\\[^\n])*+")|(?P<open>")|(?P<literal>-?[0-9][\w.]*+(?:(?<=[eE])[+-][0-9]+)?|-inf\b)"""
+    rf"""|(?P<name>{NAME})|(?P<mark>\S))"""
+)
+RESYNC = re.compile(r'"(?:[^"\\\n]|\\[^\n])*+(?:"|\n)|(?://|%)[^\n]*|(?<![\w?])(commit|abort)\s*\.')
+PLAIN: dict[Type, tuple[str, Callable[[str], PyValue]]] = {
+    Type.NUMBER: (r"(-?[0-9]{1,18})", int),
+    Type.UNSIGNED: (r"([0-9]{1,18})", int),
+    Type.FLOAT: (r"(-?[0-9]{1,15}(?:\.[0-9]{1,30}(?:e[+-]?[0-9]{1,2})?)?)", lambda text: float(text) + 0.0),
+    Type.SYMBOL: (r'"([^"\\\n]*+)"', str),
+}
+
+Arguments = Callable[[str, int], tuple[Row, int] | None]
+
+
+class Incomplete(Exception):
+    """The text ends before the fact does."""
+
+
+class Token(NamedTuple):
+    kind: str  # string, open (a quote that is not closed), literal, name or mark
+    text: str
+    start: int
+    end: int
+
+
+def read_text(lines: Iterable[str], signature: Mapping[str, Predicate], file: str) -> Iterator[StagedTransaction | StreamError]:
+    """The transactions of a text stream, each as soon as it is complete, and in its place the first error of a bad one."""
+    plain = {name: plain_arguments(predicate) for name, predicate in signature.items() if not predicate.hidden}
+    staging = Staging()
+    rest, first_line, number, skipping = "", 1, 0, False  # `rest` is the unread text before the current line, from `first_line` on
+    line = ""
+    for number, line in enumerate(lines, 1):
+        text = rest + line.rstrip("\n") + "\n"
+        first_line = number - rest.count("\n")
+        rest, position = "", 0
+        damage = find_damage(text)
+        while position < len(text):
+            start = position
+            error = None
+            if skipping:
+                position, skipping = end_of_transaction(text, start)
+                continue
+            head = HEAD.match(text, start)
+            name = head[2] if head else None
+            if head and name and name in plain and (read := plain[name](text, head.end())):
+                row, position = read
+                staging.say(name, row, head[1] == "+", first_line)
+            elif head and head[3]:
+                position = head.end()
+            else:
+                try:
+                    position = Scanner(text, start).item(signature, staging, first_line)
+                except Incomplete:
+                    position = len(text)
+                    rest = text[gap_end(text, start) :]
+                except BadFact as found:
+                    error = found
+            if damage and start <= damage.start < position:
+                error = damage
+            if error:
+                yield error.placed(text, first_line, file)
+                staging.abort()
+                skipping, position, rest = True, start, ""
+            elif head and head[3]:
+                if head[3] == "commit":
+                    yield staging.commit(number)
+                staging.abort()
+    if rest or staging.first_line:
+        hint = f"it began in line {staging.first_line or first_line}; close it with commit."
+        yield BadFact("the stream ends inside a transaction", 0, 1, hint).placed(line, number, file)
+
+
+def gap_end(text: str, position: int) -> int:
+    found = GAPS.match(text, position)
+    assert found
+    return found.end()
+
+
+def end_of_transaction(text: str, position: int) -> tuple[int, bool]:
+    """Where the transaction ends that is being passed over, or the text's end and True if it goes on."""
+    for found in RESYNC.finditer(text, position):
+        if found[1]:
+            return found.end(), False
+    return len(text), True
+
+
+def plain_arguments(predicate: Predicate) -> Arguments:
+    """A function that reads plainly spelled arguments and `).` from a position: the row and where it ends, or None."""
+    parts, makers = zip(*(PLAIN[type] for type in predicate.types), strict=True) if predicate.attributes else ((), ())
+    pattern = re.compile(r"\s*" + r"\s*,\s*".join(parts) + r"\s*\)\s*\.", re.ASCII | re.IGNORECASE)
+
+    def read(text: str, position: int) -> tuple[Row, int] | None:
+        found = pattern.match(text, position)
+        if found is None:
+            return None
+        return tuple([make(group) for make, group in zip(makers, found.groups(), strict=True)]), found.end()
+
+    return read
+
+
+class Scanner:
+    """Reads one item of a text from a position, token by token."""
+
+    __slots__ = ("_position", "_text")
+
+    def __init__(self, text: str, position: int) -> None:
+        self._text, self._position = text, position
+
+    def item(self, signature: Mapping[str, Predicate], staging: Staging, line: int) -> int:
+        """Stage one fact and return where it ends. BadFact if it is none, Incomplete if the text ends before it does."""
+        sign = self._next()
+        if sign.text in ("commit", "abort"):
+            self._expect(".", f"behind {sign.text}")
+            raise AssertionError("a complete keyword is read before this")
+        if sign.text not in ("+", "-"):
+            hint = "a fact is inserted by `+` and deleted by `-` before it" if sign.kind == "name" else ""
+            raise unexpected(sign, "`+`, `-`, `commit.` or `abort.`", hint)
+        name = self._next()
+        if name.kind != "name":
+            raise unexpected(name, f"a predicate's name behind `{sign.text}`")
+        self._expect("(", f"behind {name.text}")
+        literals = self._literals()
+        self._expect(".", "behind the fact")
+        predicate = predicate_named(name.text, signature, name.start, name.end)
+        check_arity(predicate, len(literals), name.start, self._position)
+        row = tuple(
+            value_of(token, type, f"column {attribute} of {predicate.name}")
+            for token, type, attribute in zip(literals, predicate.types, predicate.attributes, strict=False)
+        )
+        staging.say(predicate.name, row, sign.text == "+", line)
+        return self._position
+
+    def _literals(self) -> list[Token]:
+        literals: list[Token] = []
+        token = self._next()
+        if token.text == ")":
+            return literals
+        while True:
+            if token.kind == "open":
+                raise BadFact(
+                    "a string does not end on its line", token.start, self._text.find("\n", token.start), "a line end is written \\n"
+                )
+            if token.kind == "mark":
+                raise unexpected(token, "a value")
+            literals.append(token)
+            token = self._next()
+            if token.text == ")":
+                return literals
+            if token.text != ",":
+                raise unexpected(token, "`,` or `)`")
+            token = self._next()
+
+    def _next(self) -> Token:
+        found = TOKEN.match(self._text, self._position)
+        if found is None:
+            raise Incomplete
+        assert found.lastgroup
+        self._position = found.end()
+        return Token(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup), found.end())
+
+    def _expect(self, mark: str, where: str) -> None:
+        token = self._next()
+        if token.text != mark:
+            raise unexpected(token, f"`{mark}` {where}")
+
+
+def unexpected(token: Token, wanted: str, hint: str = "") -> BadFact:
+    return BadFact(f"expected {wanted}, found `{token.text}`", token.start, token.end, hint)
+
+
+def value_of(token: Token, type: Type, column: str) -> PyValue:
+    """A literal's value. BadFact at the literal, or at the bad escape inside of it."""
+    try:
+        return read_literal(token.text, type)
+    except BadValue as error:
+        hint = f'symbols are written in quotes: "{token.text}"' if type is Type.SYMBOL else ""
+        raise BadFact(f"{error} ({column})", token.start, token.end, hint) from None
+    except BadLiteral as error:
+        raise BadFact(f"{error} ({column})", token.start + error.start, token.start + error.end, error.hint) from None

@@ -1,0 +1,84 @@
+"""A relation as Python sees it: the rows of one predicate at one version, read-only, sorted by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import DataError
+from datalog.ir.core import Predicate
+
+if TYPE_CHECKING:
+    from datalog.store.storage import Storage
+    from datalog.store.values import Row, Values
+
+SHOWN_ROWS = 20
+
+
+class Relation:
+    """The rows of a predicate. `len` is O(page), `in` O(log n); iteration sorts, O(n log n)."""
+
+    def __init__(self, predicate: Predicate, storage: Storage, values: Values, roots: NDArray[np.int64] | None = None) -> None:
+        self._predicate, self._storage, self._values, self._roots = predicate, storage, values, roots
+
+    @property
+    def name(self) -> str:
+        return self._predicate.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._predicate.attributes
+
+    def __len__(self) -> int:
+        return self._storage.size(self.name, self._version)
+
+    def __contains__(self, row: object) -> bool:
+        from datalog.io.rows import rows_from
+
+        try:
+            codes = rows_from([row], self._predicate, self._values)
+        except DataError:
+            return False  # no row of the predicate's types can equal it
+        return bool(self._storage.has(self.name, codes, self._version)[0])
+
+    def __iter__(self) -> Iterator[Row]:
+        from datalog.io.rows import rows_of
+
+        return iter(rows_of(self.codes(), self._predicate, self._values))
+
+    def __repr__(self) -> str:
+        return f"<relation {self.name}({', '.join(self.columns)}): {len(self)} rows>"
+
+    def codes(self) -> NDArray[np.int64]:
+        """int64[n, columns]: the codes of all rows, sorted by value."""
+        return self._values.sort_by_value(self._storage.rows(self.name, self._version), self._predicate.types)
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`, rows sorted by value."""
+        codes = self.codes()[:, : len(self.columns)]
+        return self._values.to_arrow(codes, self.columns, self._predicate.types[: len(self.columns)])
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`; needs pandas."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame`; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        names = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        rows = list(self)
+        shown = "".join("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>" for row in rows[:SHOWN_ROWS])
+        rest = f"<caption>{escape(self.name)}: {len(rows)} rows" + (f", the first {SHOWN_ROWS}" if len(rows) > SHOWN_ROWS else "")
+        return f"<table>{rest}</caption><thead><tr>{names}</tr></thead><tbody>{shown}</tbody></table>"
+
+    @property
+    def _version(self) -> NDArray[np.int64]:
+        return self._storage.committed if self._roots is None else self._roots

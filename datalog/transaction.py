@@ -1,0 +1,138 @@
+"""A transaction as Python sees it: changes are staged, and applied all at once or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import DatalogError
+from datalog.ir.core import Predicate
+
+if TYPE_CHECKING:
+    from datalog.database import Database
+    from datalog.store.storage import Delta
+    from datalog.store.values import Row, Values
+
+Words = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How one predicate changed: sorted lists of Python tuples."""
+
+    inserted: list[Row]
+    deleted: list[Row]
+
+
+class Changes(Mapping[str, Change]):
+    """What one transaction changed, by predicate; predicates that did not change have empty lists. Decoded when read.
+
+    `version` is the number of the transaction. Iteration gives the names of the predicates that changed, sorted.
+    """
+
+    def __init__(self, version: int, deltas: Mapping[str, Delta], predicates: Mapping[str, Predicate], values: Values) -> None:
+        self.version = version
+        self._predicates, self._values = predicates, values
+        self._deltas = {name: delta for name, delta in deltas.items() if not predicates[name].hidden}
+
+    def __getitem__(self, name: str) -> Change:
+        delta = self._deltas.get(name)
+        if delta is None:
+            predicate = self._predicates.get(name)
+            if predicate is None or predicate.hidden:
+                raise KeyError(name)
+            return Change([], [])
+        return Change(self._rows(name, delta.inserted), self._rows(name, delta.deleted))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._deltas))
+
+    def __len__(self) -> int:
+        return len(self._deltas)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._deltas
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name} +{len(self._deltas[name].inserted)} -{len(self._deltas[name].deleted)}" for name in self)
+        return f"<changes of transaction {self.version}: {listed or 'none'}>"
+
+    def _rows(self, name: str, codes: Words) -> list[Row]:
+        from datalog.io.rows import rows_of
+
+        predicate = self._predicates[name]
+        return rows_of(self._values.sort_by_value(codes, predicate.types), predicate, self._values)
+
+
+class Transaction:
+    """Staged changes. As a context manager it commits at the end and aborts on an exception; the last word on a row wins."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._staged: dict[str, list[tuple[Words, int]]] = {}
+        self._changes: Changes | None = None
+        self._over = False
+
+    def insert(self, predicate: str, rows: Any) -> None:
+        """Stage rows to insert: tuples, a DataFrame, an Arrow table, any iterable. Raises DataError for rows that do not fit."""
+        self.stage(*self._database.encode(predicate, rows), 1)
+
+    def delete(self, predicate: str, rows: Any) -> None:
+        """Stage rows to delete."""
+        self.stage(*self._database.encode(predicate, rows), -1)
+
+    @property
+    def changes(self) -> Changes:
+        """What the transaction changed; known once it has been committed."""
+        if self._changes is None:
+            raise DatalogError("the transaction has not been committed; its changes are known afterwards")
+        return self._changes
+
+    def commit(self) -> Changes:
+        """Apply everything that was staged. Raises what evaluation raises, and then nothing has changed."""
+        self._end()
+        self._changes = self._database.apply({name: _last_words(blocks) for name, blocks in self._staged.items()})
+        return self._changes
+
+    def abort(self) -> None:
+        """Forget everything that was staged."""
+        self._end()
+        self._staged.clear()
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._over:
+            return
+        if kind is None:
+            self.commit()
+        else:
+            self.abort()
+
+    def stage(self, stored: str, codes: Words, sign: int) -> None:
+        """Stage rows in codes for a given predicate, as stored: 1 inserts, -1 deletes."""
+        if self._over:
+            raise DatalogError("the transaction is over; begin another one with db.transaction()")
+        self._staged.setdefault(stored, []).append((codes, sign))
+
+    def _end(self) -> None:
+        if self._over:
+            raise DatalogError("the transaction is over already")
+        self._over = True
+
+
+def _last_words(blocks: list[tuple[Words, int]]) -> tuple[Words, Words]:
+    """Distinct sorted rows, each with the sign of its last occurrence."""
+    rows = np.concatenate([block for block, _ in blocks])
+    signs = np.repeat(np.array([sign for _, sign in blocks], np.int64), [len(block) for block, _ in blocks])
+    order = np.lexsort(rows.T[::-1])  # stable: equal rows stay in the order of their staging
+    rows, signs = rows[order], signs[order]
+    last = np.ones(len(rows), bool)
+    last[:-1] = np.any(rows[:-1] != rows[1:], axis=1)
+    return np.ascontiguousarray(rows[last]), np.ascontiguousarray(signs[last])
