@@ -111,7 +111,7 @@ def row_of(row: list[Any], predicate: Predicate, path: Path) -> tuple[PyValue, .
                 check_encodable(value)
             values.append(canonical(value, type))
         except ValueError as error:
-            odd = "null" if value is None else "an object" if isinstance(value, Pairs) else ""
+            odd = "an object" if isinstance(value, Pairs) else json.dumps(value) if value is None or isinstance(value, bool) else ""
             message = f"{odd} is no {noun(type)}" if odd else str(error)
             raise Misshapen(f"{message} (column {predicate.attributes[place]} of {predicate.name})", (*path, place)) from None
     return tuple(values)

@@ -18,7 +18,8 @@ from datalog.io.literals import read_literal
 from datalog.io.staging import BadFact, StagedTransaction, Staging, check_arity, find_damage, predicate_named
 from datalog.ir.core import Predicate, Type
 from datalog.store.values import BadValue, PyValue, Row
-from datalog.syntax.constants import BadLiteral
+from datalog.syntax.constants import BadLiteral, read_constant
+from datalog.syntax.tree import NOWHERE
 
 GAP = r"(?:\s+|//[^\n]*|%[^\n]*)*+"
 GAPS = re.compile(GAP)
@@ -30,11 +31,21 @@ TOKEN = re.compile(
     rf"""|(?P<name>{NAME})|(?P<mark>\S))"""
 )
 RESYNC = re.compile(r'"(?:[^"\\\n]|\\[^\n])*+(?:"|\n)|(?://|%)[^\n]*|(?<![\w?])(commit|abort)\s*\.')
+
+
+def plain_text(body: str) -> str:
+    return str(read_constant(f'"{body}"', NOWHERE).value) if "\\" in body else body
+
+
+def plain_float(digits: str) -> float:
+    return float(digits) + 0.0
+
+
 PLAIN: dict[Type, tuple[str, Callable[[str], PyValue]]] = {
     Type.NUMBER: (r"(-?[0-9]{1,18})", int),
-    Type.UNSIGNED: (r"([0-9]{1,18})", int),
-    Type.FLOAT: (r"(-?[0-9]{1,15}(?:\.[0-9]{1,30}(?:e[+-]?[0-9]{1,2})?)?)", lambda text: float(text) + 0.0),
-    Type.SYMBOL: (r'"([^"\\\n]*+)"', str),
+    Type.UNSIGNED: (r"([0-9]{1,18})u?", int),
+    Type.FLOAT: (r"(-?[0-9]{1,15}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?)", plain_float),
+    Type.SYMBOL: (r'"((?:[^"\\\n]|\\[^\n])*+)"', plain_text),
 }
 
 Arguments = Callable[[str, int], tuple[Row, int] | None]
@@ -114,16 +125,26 @@ def end_of_transaction(text: str, position: int) -> tuple[int, bool]:
 
 def plain_arguments(predicate: Predicate) -> Arguments:
     """A function that reads plainly spelled arguments and `).` from a position: the row and where it ends, or None."""
-    parts, makers = zip(*(PLAIN[type] for type in predicate.types), strict=True) if predicate.attributes else ((), ())
-    pattern = re.compile(r"\s*" + r"\s*,\s*".join(parts) + r"\s*\)\s*\.", re.ASCII | re.IGNORECASE)
+    types = () if predicate.nullary else predicate.types
+    parts, makers = [PLAIN[type][0] for type in types], [PLAIN[type][1] for type in types]
+    match = re.compile(r"\s*" + r"\s*,\s*".join(parts) + r"\s*\)\s*\.", re.ASCII).match
+    only = makers[0] if len(set(makers)) == 1 else None
 
     def read(text: str, position: int) -> tuple[Row, int] | None:
-        found = pattern.match(text, position)
+        found = match(text, position)
         if found is None:
             return None
+        if only:
+            return tuple(map(only, found.groups())), found.end()
         return tuple([make(group) for make, group in zip(makers, found.groups(), strict=True)]), found.end()
 
-    return read
+    def read_escaped(text: str, position: int) -> tuple[Row, int] | None:
+        try:
+            return read(text, position)
+        except BadLiteral:
+            return None  # the scanner will say where the bad escape stands
+
+    return read_escaped if Type.SYMBOL in types else read
 
 
 class Scanner:
