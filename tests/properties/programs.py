@@ -163,12 +163,12 @@ class _Making:
         integer = [variable for variable, column in body.scope.items() if column.is_integer]
         if not integer:
             return Rule((self._head(name, types, body, columns),), tuple(body.literals))
-        # Other variables of the atom would be judged after the operation in one order and before it in another.
+        # Other variables and constants of the atom would be judged after the operation in one order and before it in another.
         (atom,) = (literal for literal in body.literals if isinstance(literal, Atom))
         type = body.scope[integer[0]].type
         left, right = Var(integer[0]), Var(next((v for v in integer[1:] if body.scope[v].type == type), integer[0]))
         body.scope = {variable: body.scope[variable] for variable in {left.name: 0, right.name: 0}}
-        terms = tuple(t if isinstance(t, Const) or (isinstance(t, Var) and t.name in body.scope) else Blank() for t in atom.terms)
+        terms = tuple(term if isinstance(term, Var) and term.name in body.scope else Blank() for term in atom.terms)
         operation = self.choose.pick(
             (
                 Op("/", (Const(12, type), right), type) if left == right else Op("/", (left, right), type),
