@@ -83,6 +83,15 @@ def own_path(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, pa
 
 
 @device
+def at_right_edge(pages: Words, path: Words, top: int) -> bool:
+    """Whether the path leads to the last leaf."""
+    last = True
+    for level in range(1, top + 1):
+        last = last and path[1, level] == pages[path[0, level], COUNT] - 1
+    return last
+
+
+@device
 def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, entry: int, last: bool) -> tuple[int, int, int]:
     """Make room for an entry: the page and place for it, and the new right-hand page or EMPTY.
 
@@ -110,9 +119,7 @@ def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, 
 @device
 def insert(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path: Words, rows: Words, row: int, payload: int) -> int:
     """Insert a row at the leaf's place path[1, 0], whose path is owned, and return the new root."""
-    last = True
-    for level in range(1, top + 1):
-        last = last and path[1, level] == pages[path[0, level], COUNT] - 1
+    last = at_right_edge(pages, path, top)
     target, entry, right = split_for(pages, ledger, ctl, shape, path[0, 0], path[1, 0], last)
     width = shape[WIDTH]
     for column in range(width):
@@ -133,8 +140,8 @@ def insert(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path
     above = take(pages, ledger, ctl)
     pages[above, LEVEL] = top + 1
     pages[above, COUNT] = 2
-    summarise(pages, shape, above, 0, root)
-    summarise(pages, shape, above, 1, right)
+    for slot in range(2):
+        summarise(pages, shape, above, slot, root if slot == 0 else right)
     return above
 
 

@@ -1,0 +1,64 @@
+"""Sorting and consolidating blocks of rows against a dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datalog.store.rows import consolidate, sort_distinct
+from tests.kernels.blocks import COMPILED, Row, block, examples, keys, tuples
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(keys(width), st.integers(-2, 2)), max_size=150)))
+def test_consolidated_rows_ascend_with_the_sums_of_their_weights_and_zeros_are_gone(pairs: list[tuple[Row, int]]) -> None:
+    width = len(pairs[0][0]) if pairs else 2
+    rows, weights = block([row for row, _ in pairs], width), np.array([weight for _, weight in pairs], np.int64)
+    before = rows.copy(), weights.copy()
+    got_rows, got_weights = consolidate(rows, weights)
+    sums: Counter[Row] = Counter()
+    for row, weight in pairs:
+        sums[row] += weight
+    wanted = sorted((row, weight) for row, weight in sums.items() if weight)
+    assert list(zip(tuples(got_rows), got_weights.tolist(), strict=True)) == wanted
+    assert np.array_equal(rows, before[0])
+    assert np.array_equal(weights, before[1])
+    assert tuples(sort_distinct(rows)) == sorted(sums)
+
+
+@pytest.mark.parametrize("shape", ["random", "sorted", "reversed", "runs", "equal"])
+@pytest.mark.parametrize("size", [0, 1, 23, 24, 25, 48, 49, 1000, 3000])
+def test_blocks_of_many_sizes_and_shapes_are_sorted(shape: str, size: int) -> None:
+    if not COMPILED and size == 3000:
+        size = 300
+    rows = np.random.default_rng(size).integers(-50, 50, (size, 2))
+    wanted = np.unique(rows, axis=0)
+    if shape == "sorted":
+        rows = rows[np.lexsort(rows.T[::-1])]
+    elif shape == "reversed":
+        rows = rows[np.lexsort(rows.T[::-1])[::-1]]
+    elif shape == "runs":
+        rows = np.concatenate([part[np.lexsort(part.T[::-1])] for part in np.array_split(rows, 3)])
+    elif shape == "equal":
+        rows = np.full((size, 2), 7)
+        wanted = rows[:1]
+    assert np.array_equal(sort_distinct(rows), wanted)
+
+
+def test_blocks_in_another_memory_order_are_sorted_by_rows() -> None:
+    rows = np.array([[3, 1], [2, 9], [3, 0]])
+    assert tuples(sort_distinct(np.asfortranarray(rows))) == [(2, 9), (3, 0), (3, 1)]
+
+
+def test_a_weight_for_each_row_is_demanded() -> None:
+    with pytest.raises(ValueError, match="2 rows have 1 weights"):
+        consolidate(np.zeros((2, 1), np.int64), np.ones(1, np.int64))
+
+
+def test_rows_without_columns_are_all_equal() -> None:
+    rows, weights = consolidate(np.empty((3, 0), np.int64), np.array([2, 3, -1]))
+    assert (rows.shape, weights.tolist()) == ((1, 0), [4])
