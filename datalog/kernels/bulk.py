@@ -128,12 +128,15 @@ def export(pages: Words, shape: Words, root: int, rows: Words, payloads: Words) 
 def merge(old: Words, old_payloads: Words, rows: Words, changes: Words, action: int, merged: Words, merged_payloads: Words) -> int:
     """What `apply_rows` would make of the ascending rows `old` and the ascending batch: the number of rows in `merged`.
 
-    Without payloads the payload arrays are empty. Returns -1 - i when row i of the batch takes away more than there is.
+    Without payloads the payload arrays are empty. For a batch of n rows, returns -1 - i when row i takes away more than there is, and
+    -1 - n - i when row i is not greater than the row before it.
     """
     keeps_payloads = merged_payloads.shape[0] > 0
     count = 0
     i = 0
     for j in range(rows.shape[0]):
+        if j > 0 and order(rows, j - 1, rows, j) >= 0:
+            return int(-1 - rows.shape[0] - j)
         side = -1
         while i < old.shape[0]:
             side = order(old, i, rows, j)

@@ -114,11 +114,11 @@ class BTree:
         """
         count = len(rows)
         self._writing(rows)
-        if len(weights) != count:
-            raise ValueError(f"{count} rows have {len(weights)} weights")
+        if weights.shape != (count,) or weights.dtype != WORD:
+            raise ValueError(f"{count} rows need as many int64 weights, not {weights.dtype}{list(weights.shape)}")
         if action != REMOVE and self.payload != (action != SET):
             raise ValueError(f"action {action} does not fit a tree {'with' if self.payload else 'without'} payloads")
-        changes = np.array(weights, WORD)
+        changes = weights.copy()
         if count >= BULK and 4 * count >= self.size(root):
             return self._merge(root, rows, changes, action), changes
         pool = self.pool
@@ -236,6 +236,9 @@ class BTree:
         merged = np.empty((room, self.width), np.int64)
         payloads = np.empty(room if self.payload else 0, np.int64)
         count = bulk.merge(old, old_payloads, rows, changes, action, merged, payloads)
+        if count < -len(rows):
+            row = -1 - len(rows) - count
+            raise InternalError(f"the rows of a batch do not ascend at row {row}: {rows[row].tolist()}")
         if count < 0:
             raise self._broken(rows, changes, -1 - count)
         self.drop(root)

@@ -15,7 +15,9 @@ def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
     """
     if len(rows) != len(weights):
         raise ValueError(f"{len(rows)} rows have {len(weights)} weights")
-    rows, weights = np.array(rows, np.int64, order="C"), np.array(weights, np.int64)
+    if rows.dtype != np.int64 or weights.dtype != np.int64:
+        raise ValueError(f"rows and weights are int64 words, not {rows.dtype} and {weights.dtype}")
+    rows, weights = np.array(rows, order="C"), np.array(weights)
     count = _consolidate(rows, weights)
     return rows[:count], weights[:count]
 

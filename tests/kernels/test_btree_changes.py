@@ -263,8 +263,19 @@ def test_blocks_of_another_shape_or_word_are_refused() -> None:
     for rows in refused:
         with pytest.raises(ValueError, match="not C-contiguous int64 rows of 2 columns"):
             tree.apply(EMPTY, rows, one, SET)
-    with pytest.raises(ValueError, match="1 rows have 2 weights"):
+    with pytest.raises(ValueError, match="1 rows need as many int64 weights"):
         tree.apply(EMPTY, block([(1, 2)], 2), np.ones(2, np.int64), SET)
+    halves: Any = np.array([0.5])
+    with pytest.raises(ValueError, match="need as many int64 weights, not float64"):
+        tree.apply(EMPTY, block([(1, 2)], 2), halves, SET)
+
+
+def test_a_large_batch_that_does_not_ascend_is_refused() -> None:
+    tree = BTree(PagePool(), 1)
+    root = committed(tree, np.arange(10).reshape(-1, 1))
+    tree.pool.begin()
+    with patch.object(btree, "BULK", 1), pytest.raises(InternalError, match=r"do not ascend at row 2: \[3\]"):
+        tree.apply(root, block([(2,), (5,), (3,)], 1), np.zeros(3, np.int64), REMOVE)
 
 
 def test_actions_that_need_payloads_are_refused_on_trees_without_and_the_other_way_round() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,6 +58,12 @@ def test_blocks_in_another_memory_order_are_sorted_by_rows() -> None:
 def test_a_weight_for_each_row_is_demanded() -> None:
     with pytest.raises(ValueError, match="2 rows have 1 weights"):
         consolidate(np.zeros((2, 1), np.int64), np.ones(1, np.int64))
+
+
+def test_words_are_not_cut_from_other_numbers() -> None:
+    halves: Any = np.array([0.5])
+    with pytest.raises(ValueError, match="int64 words, not int64 and float64"):
+        consolidate(np.zeros((1, 1), np.int64), halves)
 
 
 def test_rows_without_columns_are_all_equal() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import numpy as np
 import pytest
 
@@ -146,3 +149,35 @@ def test_transactions_do_not_nest_and_only_a_running_one_ends() -> None:
 def test_only_a_pinned_version_is_unpinned() -> None:
     with pytest.raises(InternalError, match="version 0 is not pinned"):
         PagePool().unpin(0)
+
+
+def test_a_reader_in_another_thread_sees_its_version_while_transactions_commit_and_the_pool_grows(tree: BTree, root: int) -> None:
+    before = tree.export(root)
+    number = tree.pool.pin()
+    stop = Event()
+    failures: list[int] = []
+
+    def read() -> int:
+        rounds = 0
+        while not stop.is_set() or rounds == 0:
+            if not np.array_equal(tree.export(root), before):
+                failures.append(rounds)
+            rounds += 1
+        return rounds
+
+    with ThreadPoolExecutor(1) as readers:
+        reader = readers.submit(read)
+        size = tree.pool.bytes
+        new = root
+        try:
+            for start in range(1000, 3000, 20):
+                tree.pool.begin()
+                new, _ = tree.apply(new, np.arange(start, start + 20).reshape(-1, 1), np.ones(20, np.int64), SET)
+                tree.pool.commit()
+        finally:
+            stop.set()
+        assert reader.result() >= 1
+    assert failures == []
+    assert tree.pool.bytes > size
+    tree.pool.unpin(number)
+    tree.check(new)
