@@ -17,8 +17,9 @@ _BOUNDS = {Type.NUMBER: (-(2**63), 2**63 - 1), Type.UNSIGNED: (0, 2**64 - 1)}
 
 def fold_fact(fact: Atom, findings: Findings) -> Atom:
     """The fact with its expressions computed; what cannot be computed is reported and left."""
-    terms = tuple(_fold(term, findings) if isinstance(term, Operation) else term for term in fact.terms)
-    return Atom(fact.predicate, terms, fact.span)
+    if not any(isinstance(term, Operation) for term in fact.terms):
+        return fact
+    return Atom(fact.predicate, tuple(_fold(term, findings) for term in fact.terms), fact.span)
 
 
 def _fold(term: Term, findings: Findings) -> Term:

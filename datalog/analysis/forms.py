@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datalog.analysis.findings import Findings
 from datalog.analysis.types import OPERATORS
 from datalog.analysis.walk import leaves, subterms, terms
-from datalog.syntax.tree import Atom, Literal, Operation, Rule, Term, Variable, Wildcard
+from datalog.syntax.tree import Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
 
 
 def is_fact(rule: Rule) -> bool:
@@ -19,6 +19,8 @@ def check_forms(rule: Rule, findings: Findings) -> None:
     """Report every term of the clause that may not stand where it stands."""
     fact = is_fact(rule)
     for head in rule.heads:
+        if all(isinstance(term, Constant) for term in head.terms):
+            continue
         for term in head.terms:
             for inner in subterms(term):
                 if isinstance(inner, Wildcard):

@@ -44,13 +44,16 @@ def collect_signatures(program: Program, findings: Findings) -> dict[str, Column
     rules = [clause for clause in program.clauses if isinstance(clause, Rule)]
     for rule in rules:
         for head in rule.heads:
-            known.setdefault(head.predicate, _from_use(head))
+            if head.predicate not in known:
+                known[head.predicate] = _from_use(head)
     unknown: list[Atom] = []
     for rule in rules:
         for atom in atoms(rule.body):
+            if atom.predicate in known:
+                continue
             if atom.predicate in inputs or not anything_declared:
-                known.setdefault(atom.predicate, _from_use(atom))
-            elif atom.predicate not in known:
+                known[atom.predicate] = _from_use(atom)
+            else:
                 unknown.append(atom)
     for atom in unknown:
         report_unknown(atom.predicate, atom.span, known, findings)

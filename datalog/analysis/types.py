@@ -25,6 +25,10 @@ ANY: Allowed = frozenset(Type)
 _NUMERIC: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED, Type.FLOAT})
 _WHOLE: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED})
 _SIGNED: Allowed = frozenset({Type.NUMBER, Type.FLOAT})
+_HUGE: Allowed = frozenset({Type.UNSIGNED, Type.FLOAT})
+_UNSIGNED: Allowed = frozenset({Type.UNSIGNED})
+_FLOAT: Allowed = frozenset({Type.FLOAT})
+_SYMBOL: Allowed = frozenset({Type.SYMBOL})
 
 OPERATORS: dict[tuple[str, int], Allowed] = {
     ("+", 2): _NUMERIC,
@@ -38,13 +42,13 @@ OPERATORS: dict[tuple[str, int], Allowed] = {
 
 _NOUNS: dict[Allowed, str] = {
     frozenset({Type.NUMBER}): "a number",
-    frozenset({Type.UNSIGNED}): "an unsigned",
-    frozenset({Type.FLOAT}): "a float",
-    frozenset({Type.SYMBOL}): "a symbol",
+    _UNSIGNED: "an unsigned",
+    _FLOAT: "a float",
+    _SYMBOL: "a symbol",
     _NUMERIC: "numeric",
     _WHOLE: "an integer",
     _SIGNED: "a number or a float",
-    frozenset({Type.UNSIGNED, Type.FLOAT}): "an unsigned or a float",
+    _HUGE: "an unsigned or a float",
 }
 
 
@@ -113,18 +117,16 @@ def literal(term: Term) -> Constant | None:
 
 def literal_types(constant: Constant) -> Allowed:
     """The types that a literal may have; empty if it fits none."""
-    if constant.type in ("float", "symbol"):
-        return frozenset({Type(constant.type)})
+    if constant.type == "symbol":
+        return _SYMBOL
+    if constant.type == "float":
+        return _FLOAT
     assert isinstance(constant.value, int)
-    fitting = set()
-    if 0 <= constant.value < 2**64:
-        fitting.add(Type.UNSIGNED)
-    if constant.type == "number":
-        if -(2**63) <= constant.value < 2**63:
-            fitting.add(Type.NUMBER)
-        if fitting:
-            fitting.add(Type.FLOAT)
-    return frozenset(fitting)
+    if constant.type == "unsigned":
+        return _UNSIGNED if 0 <= constant.value < 2**64 else frozenset()
+    if constant.value >= 0:
+        return _NUMERIC if constant.value < 2**63 else _HUGE if constant.value < 2**64 else frozenset()
+    return _SIGNED if constant.value >= -(2**63) else frozenset()
 
 
 def noun(allowed: Allowed) -> str:
@@ -138,6 +140,14 @@ class _Demand:
 
     subject: str
     hint: str
+
+
+def _column_demand(columns: Columns, at: int) -> _Demand:
+    hint = ""
+    if columns.declared:
+        declared = ", ".join(f"{name}: {type_}" for name, type_ in zip(columns.attributes, columns.type_names, strict=True))
+        hint = f"`{columns.name}({declared})` is declared at {place(columns.span)}"
+    return _Demand(f"column {at + 1} of `{columns.name}`", hint)
 
 
 class Inference:
@@ -180,12 +190,8 @@ class Inference:
                 self._require(term, Cell(), _Demand("", ""), cells)
             return
         for at, term in enumerate(atom.terms):
-            hint = ""
-            if columns.declared:
-                declared = ", ".join(f"{name}: {type_}" for name, type_ in zip(columns.attributes, columns.type_names, strict=True))
-                hint = f"`{atom.predicate}({declared})` is declared at {place(columns.span)}"
-            demand = _Demand(f"column {at + 1} of `{atom.predicate}`", hint)
-            self._require(term, self._column(atom.predicate, at, term.span), demand, cells)
+            if not (isinstance(term, Constant) and columns.types[at] in literal_types(term)):
+                self._require(term, self._column(atom.predicate, at, term.span), _column_demand(columns, at), cells)
 
     def _comparison(self, comparison: Comparison, cells: dict[str, Cell]) -> None:
         common = Cell()
@@ -224,7 +230,7 @@ class Inference:
             fault = "is negative and cannot be an unsigned" if constant.type == "unsigned" and negative else "does not fit 64 bits"
             self._findings.add(constant.span, f"the constant {shown} {fault}", "an integer is never wrapped around")
         elif not target.merge(Cell(allowed, f"the constant {shown}, {place(constant.span)}")):
-            if negative and target.allowed == frozenset({Type.UNSIGNED}):
+            if negative and target.allowed == _UNSIGNED:
                 self._findings.add(constant.span, f"the constant {shown} is negative, but {demand.subject} is an unsigned", demand.hint)
             else:
                 self._mismatch(constant.span, f"{shown} is {noun(allowed)}", target, demand)

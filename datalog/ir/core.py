@@ -99,7 +99,7 @@ class CoreRule:
 class Predicate:
     """A predicate's signature. `derived` (IDB) or given (EDB), never both: the given rows of a derived predicate p lie in
     `base`, a given predicate of the same signature, and a core rule copies them. `hidden` predicates are the engine's own.
-    A nullary predicate is stored with one column of type NUMBER that always holds 0; `attributes` is then empty."""
+    A nullary predicate has no attributes and no types, and is stored with one column of type NUMBER that always holds 0."""
 
     name: str
     attributes: tuple[str, ...]
@@ -111,6 +111,11 @@ class Predicate:
     @property
     def nullary(self) -> bool:
         return not self.attributes
+
+    @property
+    def width(self) -> int:
+        """How many columns are stored."""
+        return len(self.types) or 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,3 +62,20 @@ def literal_atoms(literal: Literal, negated: bool = False) -> Iterator[tuple[Ato
                 yield from literal_atoms(inner, negated)
         case Comparison() | Truth():
             return
+
+
+def computes(literal: Literal) -> bool:
+    """Whether an operation, which may have no result, occurs in `literal`."""
+    match literal:
+        case Atom():
+            return any(isinstance(term, Operation) for term in literal.terms)
+        case Comparison():
+            return isinstance(literal.left, Operation) or isinstance(literal.right, Operation)
+        case Truth():
+            return False
+        case Negation():
+            return computes(literal.body)
+        case Disjunction():
+            return any(map(computes, literal.branches))
+        case Conjunction():
+            return any(map(computes, literal.literals))

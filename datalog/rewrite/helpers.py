@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import bound_by, unbound_uses
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Rule, Signature, Variable
-from datalog.ir.occurrences import literal_atoms, literal_variables
+from datalog.ir.occurrences import computes, literal_atoms, literal_variables
+from datalog.rewrite.supersets import is_group
 from datalog.syntax.tree import Span
 
 
@@ -39,7 +40,9 @@ class Helpers:
 def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal], avoid: frozenset[str], text: str) -> Rule:
     """The rule `head ← guard, part`, the guard taken from `context` and as small as it can be.
 
-    Literals that mention a predicate in `avoid` come into the guard only if nothing else binds what they bind.
+    Where the rule computes, the guard is as large as it can be: a computation that fails on rows which the rest of the body
+    excludes is no error. Literals that mention a predicate in `avoid` come into the guard only if nothing else binds what
+    they bind, so that a helper takes part in a recursion only if it must.
     """
     wanted = frozenset(variable.name for variable in literal_variables(head))
     guard = sorted(_usable(context), key=lambda literal: _reluctance(literal, avoid))
@@ -48,6 +51,8 @@ def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal],
         fewer = [other for other in guard if other is not literal]
         if _restricted(wanted, [*fewer, *part]):
             guard = fewer
+    if any(map(computes, (*guard, *part))):
+        guard = _all_that_holds(guard, part, context, avoid)
     return quantify([head], Conjunction((), (*guard, *part), head.span), head.span, text)
 
 
@@ -71,15 +76,30 @@ def _restricted(wanted: frozenset[str], literals: Sequence[Literal]) -> bool:
     return wanted <= bound_by(literals, frozenset()) and not any(unbound_uses(literals, frozenset()))
 
 
+def _all_that_holds(guard: Sequence[Literal], part: Sequence[Literal], context: Sequence[Literal], avoid: frozenset[str]) -> list[Literal]:
+    """The guard with all of the context that can stand beside it, tests included, but for what is to be avoided."""
+
+    def may_stand(literal: Literal) -> bool:
+        # A group would need a helper of its own in each helper that it guards.
+        return not is_group(literal) and not any(atom.predicate in avoid for atom, _ in literal_atoms(literal))
+
+    kept = [literal for literal in context if any(literal is needed for needed in guard) or may_stand(literal)]
+    return _without_unbound(kept, part)
+
+
 def _usable(context: Sequence[Literal]) -> list[Literal]:
-    """The largest part of the context that can be a guard: literals that may bind, without those that use what the others do not bind."""
-    usable = [literal for literal in context if _may_guard(literal)]
+    """The largest part of the context that can be a guard: literals that may bind, without those that use what nothing there binds."""
+    return _without_unbound([literal for literal in context if _may_guard(literal)], ())
+
+
+def _without_unbound(literals: list[Literal], others: Sequence[Literal]) -> list[Literal]:
+    """The largest part of `literals` that is range restricted beside `others`."""
     while True:
-        bound = bound_by(usable, frozenset())
-        fewer = [literal for literal in usable if not any(unbound_uses([literal], bound))]
-        if len(fewer) == len(usable):
-            return usable
-        usable = fewer
+        bound = bound_by([*literals, *others], frozenset())
+        fewer = [literal for literal in literals if not any(unbound_uses([literal], bound))]
+        if len(fewer) == len(literals):
+            return literals
+        literals = fewer
 
 
 def _may_guard(literal: Literal) -> bool:

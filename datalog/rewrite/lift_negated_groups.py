@@ -20,6 +20,7 @@ from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Lite
 from datalog.ir.occurrences import literal_names
 from datalog.ir.text import format_literal
 from datalog.rewrite.helpers import Helpers, helper_rule, shared_variables
+from datalog.rewrite.supersets import Supersets
 
 _OPPOSITE: dict[str, OneOf["=", "!=", "<", "<=", ">", ">="]] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -28,17 +29,23 @@ def lift_negated_groups(program: Program) -> Program:
     """The program with no negation but of plain atoms."""
     helpers = Helpers(program.signatures)
     components = component_of(program.signatures, rule_edges(program.rules))
+    supersets = Supersets(program)
     rules: list[Rule] = []
     for original in program.rules:
         owner = original.heads[0].predicate
+        recursion = recursion_of(original, components)
         pending = deque([original])
         while pending:
             rule = pending.popleft()
-            lift = _Lift(rule, owner, recursion_of(original, components), helpers)
+            lift = _Lift(rule, owner, recursion, helpers)
             body = lift.conjunction(rule.body, ())
             rules.append(quantify(rule.heads, body, rule.span, rule.text))
-            pending.extend(lift.rules)
-    return replace(program, rules=tuple(rules), signatures={**program.signatures, **helpers.signatures})
+            pending.extend(supersets.stand_in(helper, recursion) for helper in lift.rules)
+    for rule in supersets.rules:  # they have no groups, only negated comparisons
+        body = _Lift(rule, rule.heads[0].predicate, frozenset(), helpers).conjunction(rule.body, ())
+        rules.append(quantify(rule.heads, body, rule.span, rule.text))
+    signatures = {**program.signatures, **helpers.signatures, **supersets.signatures}
+    return replace(program, rules=tuple(rules), signatures=signatures)
 
 
 class _Lift:

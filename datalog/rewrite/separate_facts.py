@@ -1,14 +1,17 @@
 """Given rows and derived rows never share a predicate: the given rows of a derived predicate p lie in `p@base`.
 
-A predicate is derived if it has a rule; it needs a base if it also has facts in the text or an `.input`. A core rule
-copies the base, so that given and derived rows are counted alike.
+A predicate is derived if it has a rule. Every derived predicate that is not hidden has a base, because a transaction may give
+it rows even where the text gives none; a core rule copies the base, so that given and derived rows are counted alike.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from datalog.ir.core import CoreAtom, CoreRule, Predicate, Type
 from datalog.ir.formulas import Constant, Program
 from datalog.ir.text import format_signature
+from datalog.rewrite.supersets import SUFFIX
 from datalog.syntax.tree import NOWHERE
 
 Row = tuple[int | float | str, ...]
@@ -21,24 +24,26 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
     for fact in program.facts:
         row = tuple(term.value for term in fact.terms if isinstance(term, Constant))
         facts.setdefault(fact.predicate, {})[row or (0,)] = None
-    inputs = {name for directive in program.directives if directive.kind == "input" for name in directive.predicates}
     predicates: dict[str, Predicate] = {}
     copies: list[CoreRule] = []
     rows: dict[str, list[Row]] = {}
     for name, signature in program.signatures.items():
-        base = f"{name}@base" if name in derived and (name in facts or name in inputs) else ""
+        base = f"{name}@base" if name in derived and not signature.hidden else ""
         predicates[name] = Predicate(name, signature.attributes, signature.types, name in derived, signature.hidden, base)
         if base:
             predicates[base] = Predicate(base, signature.attributes, signature.types, False, hidden=True)
-            copies.append(_copy(predicates[name], f"the given rows of {format_signature(signature)}"))
+            text = f"the given rows of {format_signature(signature)}"
+            copies.append(_copy(predicates[name], base, text))
+            if name + SUFFIX in program.signatures:
+                copies.append(_copy(replace(predicates[name], name=name + SUFFIX), base, text))
         if name in facts:
             rows[base or name] = list(facts[name])
     return predicates, copies, rows
 
 
-def _copy(predicate: Predicate, text: str) -> CoreRule:
+def _copy(predicate: Predicate, base: str, text: str) -> CoreRule:
     """p(x̄) ← p@base(x̄)"""
     names, types = (("=0",), (Type.NUMBER,)) if predicate.nullary else (predicate.attributes, predicate.types)
     columns = tuple(range(len(names)))
-    atom = CoreAtom(predicate.base, columns, False, NOWHERE)
+    atom = CoreAtom(base, columns, False, NOWHERE)
     return CoreRule(predicate.name, columns, names, types, (atom,), (), (), NOWHERE, text)
