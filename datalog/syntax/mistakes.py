@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import takewhile
 
 from datalog.errors import Diagnostic
 from datalog.syntax.source import Source
@@ -22,11 +23,17 @@ SKIPPED = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
       | "(?:[^"\\\n]|\\[^\n])*"
       | (?P<directive>\.(?:decl|type|input|output|printsize|symbol_type|number_type)\b)
-      | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*
+      | \?- | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*
       | [0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*(?:(?<=[eE])[+-][0-9]+)?)?
-      | :- | <- | [<>!]= | \S""",
+      | :[-=] | <- | -> | [<>!=]= | =[<>] | <> | && | \|\| | \S""",
     re.VERBOSE | re.DOTALL,
 )
+
+WORD = re.compile(r"[A-Za-z_?]")
+BAD_NUMBER = re.compile(r"[0-9]+[A-Za-z_]")
+UNKNOWN_DIRECTIVE = re.compile(r"\.[A-Za-z_]\w*")
+
+COMMENT_HINT = "a comment begins with `//`, or stands between `/*` and `*/`"
 
 # What people write who come from another language; the first that matches the text at the error gives the hint.
 CONFUSIONS = (
@@ -37,13 +44,13 @@ CONFUSIONS = (
     (r"\|\|?|\\/|or\b", "`or` is written as a semicolon"),
     (r"\\\+|~|¬|not\b", "negation is written `!`"),
     (r"'", "strings stand in double quotes"),
-    (r"#|--", "a comment begins with `//`, or stands between `/*` and `*/`"),
+    (r"#|--", COMMENT_HINT),
     (r"\?-", "a program holds no queries: ask them in the REPL or with `query`"),
 )
 
 SPELLINGS = {
     "RPAR": "`)`", "COMMA": "`,`", "DOT": "`.`", "SEMICOLON": "`;`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`:-`",
-    "SUBTYPE": "`<:`", "LPAR": "`(`", "$END": "the end", "NAME": "a name", "STRING": "a string", "NUMBER": "a number",
+    "SUBTYPE": "`<:`", "LPAR": "`(`", "NAME": "a name", "STRING": "a string", "NUMBER": "a number", "QUALIFIER": "a qualifier",
 }  # fmt: skip
 
 
@@ -56,33 +63,59 @@ class Mistake:
 
 
 def explain(source: Source, clause: int, stopped: int, expected: frozenset[str]) -> Mistake:
-    """The mistake in the clause that begins behind `clause`, at the token on which the parser stopped (or at the text's end)."""
+    """What is wrong at `stopped`, the token on which the parser stopped or the text's end.
+
+    The broken clause begins behind `clause`; `expected` names the terminals that could have stood instead. Takes time in
+    proportion to the text from `clause` to where reading goes on.
+    """
     text = source.text
     if unfinished := _unfinished(source, stopped):
         return unfinished
-    before = [m for m in _tokens(text, clause) if m.start() < stopped and not m.group("comment")]
-    found = next((m for m in _tokens(text, stopped) if not m.group("comment")), None)
+    before = list(takewhile(lambda token: token.start() < stopped, _tokens(text, clause)))
+    found = next(_tokens(text, stopped), None)
     begins_line = found is not None and (not before or "\n" in text[before[-1].end() : found.start()])
-    begins_clause = found is None or bool(found.group("directive")) or (begins_line and bool(re.match(r"[A-Za-z_?]", found.group())))
-    if before and "DOT" in expected and "FACT" not in expected and begins_clause:
-        end = before[-1].end()
-        hint = "a clause ends with a full stop: `.`"
-        return Mistake(source.diagnostic("the full stop is missing", end, end + 1, hint), found.start() if found else None)
-    wanted = _wanted(expected)
-    if found is None:
-        end = before[-1].end() if before else len(text)
-        return Mistake(source.diagnostic(f"the text ends where {wanted} should follow", end, end + 1), None)
-    message = f"expected {wanted}, found {_quoted(found.group())}"
-    previous = before[-1].group() if before else ""
-    hint = _hint(text, stopped, found.group(), previous, expected)
-    if not before and found.group() == "." and (word := re.match(r"\.[A-Za-z_]\w*", text[stopped:])):
-        message, hint = _unknown_directive(word.group())
+    if before and "FACT" in expected and (begins_line or before[-1].group() == "."):
+        before = []  # that clause is complete: the parser only had to see one token more to know it
+    if found is None or (before and "$END" not in expected and _begins_clause(source, before[0], found, begins_line)):
+        return _cut_short(source, before, found, expected)
+    return _misplaced(source, before, found, expected)
+
+
+def _cut_short(source: Source, before: list[re.Match[str]], found: re.Match[str] | None, expected: frozenset[str]) -> Mistake:
+    """The clause stops before it is complete, because the text ends or the next clause begins."""
+    end = before[-1].end() if before else len(source.text)
+    if "DOT" in expected and "$END" not in expected:
+        message, hint = "the full stop is missing", "a clause ends with a full stop: `.`"
+    else:
+        message, hint = f"expected {_wanted(expected)} before the {'next clause' if found else 'end of the text'}", ""
+    return Mistake(source.diagnostic(message, end, end + 1, hint), found.start() if found else None)
+
+
+def _misplaced(source: Source, before: list[re.Match[str]], found: re.Match[str], expected: frozenset[str]) -> Mistake:
+    """A token that cannot stand where it does."""
+    start, token, previous = found.start(), found.group(), before[-1].group() if before else ""
+    if not before and (word := UNKNOWN_DIRECTIVE.match(source.text, start)):
         found = word
-    elif re.match(r"[0-9]", found.group()):
-        message = f"{_quoted(found.group())} is no number"
-        hint = hint or "numbers are 12, 0xff, 0b101, 12u, 1.5 and 1e-3; names begin with a letter"
-    diagnostic = source.diagnostic(message, stopped, stopped + len(found.group()), hint)
-    return Mistake(diagnostic, _resume(text, before[0].start() if before else stopped, stopped))
+        message, hint = _unknown_directive(word.group())
+    elif BAD_NUMBER.match(token):
+        message, hint = f"{_quoted(token)} is no number", "numbers are 12, 0xff, 0b101, 12u, 1.5 and 1e-3"
+    else:
+        wanted = "a clause" if not before and "FACT" in expected else _wanted(expected)
+        message, hint = f"expected {wanted}, found {_quoted(token)}", _hint(source.text, start, token, previous, expected)
+    if not before and hint == COMMENT_HINT:
+        resume: int | None = source.line_end(start)
+    elif not before and token == ")":
+        resume = found.end()
+    else:
+        resume = _resume(source.text, before[0].start() if before else start, start)
+    return Mistake(source.diagnostic(message, start, found.end(), hint), resume)
+
+
+def _begins_clause(source: Source, first: re.Match[str], found: re.Match[str], begins_line: bool) -> bool:
+    """A directive does, and a word that stands first on its line and is not indented against the clause before."""
+    if found.group("directive"):
+        return True
+    return begins_line and bool(WORD.match(found.group())) and source.place(found.start())[1] <= source.place(first.start())[1]
 
 
 def _unfinished(source: Source, stopped: int) -> Mistake | None:
@@ -94,17 +127,15 @@ def _unfinished(source: Source, stopped: int) -> Mistake | None:
     token = SKIPPED.match(text, stopped)
     if token is None or token.group() != '"':
         return None
-    end = text.find("\n", stopped)
-    line = text[stopped : None if end < 0 else end].rstrip()
+    end = source.line_end(stopped)
+    line = text[stopped:end].rstrip()
     hint = 'a string ends with `"` on the line on which it begins; a line break in it is written `\\n`'
     diagnostic = source.diagnostic("this string does not end", stopped, stopped + len(line), hint)
-    if end < 0:
-        return Mistake(diagnostic, None)
     return Mistake(diagnostic, end if line.endswith(".") else _resume(text, end, end))
 
 
 def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
-    return SKIPPED.finditer(text, start)
+    return (token for token in SKIPPED.finditer(text, start) if not token.group("comment"))
 
 
 def _resume(text: str, clause: int, stopped: int) -> int | None:
@@ -115,7 +146,7 @@ def _resume(text: str, clause: int, stopped: int) -> int | None:
     for token in _tokens(text, clause):
         if directive and depth <= 0 and last >= stopped and "\n" in text[last : token.start()]:
             return token.start()
-        if token.start() > stopped and token.group("directive"):
+        if token.start() > max(clause, stopped - 1) and token.group("directive"):
             return token.start()
         if token.start() == clause and token.group().startswith("."):
             directive = True
@@ -134,10 +165,10 @@ def _wanted(expected: frozenset[str]) -> str:
     if "COMPARE" in expected and not expected & {"DOT", "RPAR"}:
         return "a comparison such as `<` or `=`"
     if "FACT" in expected:
-        choices = [SPELLINGS[name] for name in ("LPAR", "COMMA") if name in expected]
-        return _listed([*choices, "the next clause"]) if choices else "a clause"
-    choices = [SPELLINGS[name] for name in SPELLINGS if name in expected and name != "$END"]
-    return _listed(choices) or "the end"
+        # A directive is complete, but might go on.
+        choices = [SPELLINGS[name] for name in ("LPAR", "COMMA", "EQUAL", "SUBTYPE", "QUALIFIER") if name in expected]
+        return _listed([*choices, "the next clause"])
+    return _listed([SPELLINGS[name] for name in SPELLINGS if name in expected]) or "the end"
 
 
 def _listed(choices: list[str]) -> str:
@@ -145,18 +176,23 @@ def _listed(choices: list[str]) -> str:
 
 
 def _hint(text: str, stopped: int, found: str, previous: str, expected: frozenset[str]) -> str:
-    if "ARROW" in expected and found in (":", "=", "-", ":=", "<=", "if"):
+    if "ARROW" in expected and found in (":", "=", "-", ":=", "<=", "=>", "->", "if"):
         return "did you mean `:-`?"
-    around = text[max(0, stopped - 1) : stopped + 2]
     for pattern, hint in CONFUSIONS:
-        if re.match(pattern, text[stopped : stopped + 4]) or (previous and previous in "<=" and re.match(pattern, around)):
+        if re.match(pattern, text[stopped : stopped + 4]):
             return hint
+    if expected == {"LPAR"}:
+        return "an atom has parentheses, also one without terms: p()"
+    if expected == {"COLON"}:
+        return "an attribute has a type: x: number"
     if previous == "not":
         return "negation is written `!`"
     if found in (":-", "<-"):
         return "is the full stop missing before this clause?"
     if previous in (":-", "<-") and found == ".":
         return "a fact has no arrow: write `p(1).`"
+    if found == "%" and expected & {"FACT", "BANG"}:
+        return COMMENT_HINT
     if "COMPARE" in expected and not expected & {"DOT", "RPAR"}:
         return "a literal is an atom such as p(x), a negated one, or a comparison such as x < y"
     return ""

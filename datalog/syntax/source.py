@@ -27,6 +27,11 @@ class Source:
         """The offset at which the line of `offset` begins."""
         return self._starts[bisect_right(self._starts, offset) - 1]
 
+    def line_end(self, offset: int) -> int:
+        """The offset of the newline that ends the line of `offset`, or of the text's end."""
+        line = bisect_right(self._starts, offset) - 1
+        return self._starts[line] + len(self._lines[line])
+
     def span(self, start: int, end: int) -> Span:
         line, column = self.place(start)
         if end - start < len(self._lines[line - 1]) - column + 2:  # on one line, as nearly all are

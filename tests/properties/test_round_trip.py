@@ -1,0 +1,219 @@
+"""What the printer writes, the parser reads back as the same tree; formatting is idempotent; garbage is refused politely."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from datalog.errors import ProgramError
+from datalog.syntax import format_literal, format_program, format_rule, format_term, parse, parse_atom, parse_literals
+from datalog.syntax.tree import (
+    Atom,
+    Attribute,
+    Clause,
+    Comment,
+    Comparison,
+    Conjunction,
+    Constant,
+    Declaration,
+    Directive,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Program,
+    Rule,
+    Span,
+    Term,
+    Truth,
+    TypeDeclaration,
+    Variable,
+    Wildcard,
+)
+
+KEYWORDS = ("true", "false", "_")
+words = st.from_regex(r"[A-Za-z_?][A-Za-z0-9_?]{0,5}", fullmatch=True) | st.sampled_from(
+    ["input", "inline", "decl", "not", "?", "__", "u", "e3"]
+)
+names = words.filter(lambda word: word not in KEYWORDS)
+predicates = names | st.builds(lambda first, rest: ".".join([first, *rest]), names, st.lists(words, min_size=1, max_size=2))
+texts = st.text(max_size=8) | st.text('"\\\n\t\r\0\x7f\x85x0a//*', max_size=8)
+
+constants = st.one_of(
+    st.integers(-(2**63), 2**63 - 1).map(lambda value: Constant(value, "number")),
+    st.integers(0, 2**64 - 1).map(lambda value: Constant(value, "unsigned")),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda value: Constant(value, "float")),
+    texts.map(lambda value: Constant(value, "symbol")),
+    st.sampled_from(
+        [
+            Constant(255, "number", "0xFF"),
+            Constant(-5, "number", "-0b101"),
+            Constant(7, "unsigned", "0x7u"),
+            Constant(1000.0, "float", "1e3"),
+            Constant("é", "symbol", '"\\xe9"'),
+        ]
+    ),
+)
+
+
+def operations(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Operation]:
+    return st.one_of(
+        st.builds(lambda name, left, right: Operation(name, (left, right)), st.sampled_from("+-*/%^"), terms, terms),
+        # The minus of a number without one is that number's own; `-1` is a constant.
+        terms.map(lambda operand: Operation("-", (operand,))),
+        st.builds(Operation, names, st.lists(terms, max_size=3).map(tuple)),
+    )
+
+
+terms: st.SearchStrategy[Term] = st.recursive(st.one_of(names.map(Variable), st.just(Wildcard()), constants), operations, max_leaves=8)
+atoms = st.builds(Atom, predicates, st.lists(terms, max_size=3).map(tuple))
+comparisons = st.builds(Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), terms, terms)
+
+
+def conjunctions(literals: st.SearchStrategy[Literal], least: int = 1) -> st.SearchStrategy[Conjunction]:
+    return st.lists(literals, min_size=least, max_size=3).map(lambda found: Conjunction(tuple(found)))
+
+
+def is_disjunction(conjunction: Conjunction) -> bool:
+    return len(conjunction.literals) == 1 and isinstance(conjunction.literals[0], Disjunction)
+
+
+def groups(literals: st.SearchStrategy[Literal]) -> st.SearchStrategy[Literal]:
+    # A branch that is a disjunction, whole, would be read as that disjunction's branches.
+    branches = conjunctions(literals).filter(lambda branch: not is_disjunction(branch))
+    return st.one_of(
+        st.lists(branches, min_size=2, max_size=3).map(lambda found: Disjunction(tuple(found))),
+        conjunctions(literals).map(Negation),
+    )
+
+
+literals: st.SearchStrategy[Literal] = st.recursive(st.one_of(atoms, comparisons, st.booleans().map(Truth)), groups, max_leaves=6)
+heads = st.lists(atoms, min_size=1, max_size=2).map(tuple)
+rules = st.builds(Rule, heads, conjunctions(literals), st.sampled_from([":-", "<-"])) | st.builds(
+    lambda found: Rule(found, Conjunction(()), ""), heads
+)
+qualifiers = st.lists(
+    st.sampled_from(["btree", "brie", "eqrel", "inline", "no_inline", "magic", "overridable", "input", "output"]), max_size=2
+)
+predicate_lists = st.lists(predicates, min_size=1, max_size=2).map(tuple)
+parameters = st.tuples(words, texts | words | st.integers(-(2**63), 2**63 - 1))
+clauses: st.SearchStrategy[Clause] = st.one_of(
+    rules,
+    st.builds(
+        Declaration, predicate_lists, st.lists(st.builds(Attribute, words, predicates), max_size=3).map(tuple), qualifiers.map(tuple)
+    ),
+    st.builds(TypeDeclaration, words, predicates, st.booleans()),
+    st.builds(Directive, st.sampled_from(["input", "output", "printsize"]), predicate_lists, st.lists(parameters, max_size=2).map(tuple)),
+)
+
+line_comments = st.text(max_size=10).map(lambda text: "//" + text.replace("\n", " ")).map(str.rstrip)
+block_comments = (
+    st.text(max_size=10).filter(lambda text: "*/" not in f"{text}*/"[:-2] and not text.endswith("*")).map(lambda text: f"/*{text}*/")
+)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """A program as if parsed, with comments between its clauses and at their ends; the spans tell only the order and the lines."""
+    found: list[Clause] = []
+    comments: list[Comment] = []
+    line = 1
+
+    def span() -> Span:
+        return Span("<test>", line, line + 1, line, 1, line, 2)
+
+    for clause in draw(st.lists(clauses, max_size=4)):
+        for text in draw(st.lists(line_comments | block_comments, max_size=2)):
+            comments.append(Comment(text, False, span()))
+            line += draw(st.integers(1, 3))
+        found.append(replace(clause, span=span()))
+        line += 1
+        # Behind a comment of several lines, or one up to the line's end, no other one trails the code.
+        trailing = draw(st.lists(block_comments.filter(lambda text: "\n" not in text), max_size=2))
+        trailing += draw(st.lists(line_comments | block_comments, max_size=1))
+        comments.extend(Comment(text, True, span()) for text in trailing)
+        line += draw(st.integers(1, 3))
+    comments.extend(Comment(text, False, span()) for text in draw(st.lists(line_comments | block_comments, max_size=2)))
+    return Program(tuple(found), tuple(comments))
+
+
+@given(terms)
+def test_a_printed_term_reads_back_as_itself(term: Term) -> None:
+    literals = parse_literals(f"0 = {format_term(term)}").literals
+    assert literals == (Comparison("=", Constant(0, "number"), term),)
+
+
+@given(literals)
+def test_a_printed_literal_reads_back_as_itself(literal: Literal) -> None:
+    assert parse_literals(format_literal(literal)).literals == (literal,)
+
+
+@given(rules)
+def test_a_rule_on_one_line_reads_back_as_itself(rule: Rule) -> None:
+    assert parse(format_rule(rule)).clauses == (rule,)
+
+
+@given(programs())
+def test_a_formatted_program_reads_back_as_itself(program: Program) -> None:
+    assert parse(format_program(program)) == program
+
+
+@given(st.lists(clauses, max_size=4))
+def test_a_tree_without_places_can_be_formatted(found: list[Clause]) -> None:
+    assert parse(format_program(Program(tuple(found)))).clauses == tuple(found)
+
+
+# Pieces of programs, with comments and blank lines in any place where a blank may be.
+gaps = st.sampled_from([" ", " ", "\n", "\n\n\n", " // c\n", "\n  // own\n", " /* b */ ", "\n/* two\nlines */\n", " // 1\n // 2\n"])
+SPACED = (
+    'p ( x , 1 ) :- q ( x ) , ( r ( x , "//" ) , s ( ) ; x < - 2 ) .',
+    "p ( 1 , - 2 ) .",
+    ".decl p ( x : number ) inline",
+    ".output p ( IO = file )",
+    "a ( x ) , b ( x ) <- ! ( c ( x ) ; d ( x + 1 ) ) .",
+    ".type T <: symbol",
+)
+
+
+@st.composite
+def commented_texts(draw: st.DrawFn) -> str:
+    parts = [draw(gaps)]
+    for clause in draw(st.lists(st.sampled_from(SPACED), min_size=1, max_size=3)):
+        for token in clause.split():
+            parts += [token, draw(gaps) if draw(st.integers(0, 3)) == 0 else " "]
+        parts.append(draw(gaps))
+    return "".join(parts)
+
+
+@given(commented_texts())
+def test_formatting_loses_no_comment_and_is_idempotent(text: str) -> None:
+    program = parse(text)
+    formatted = format_program(program)
+    again = parse(formatted)
+    assert again.clauses == program.clauses
+    assert sorted(comment.text for comment in again.comments) == sorted(comment.text for comment in program.comments)
+    assert format_program(again) == formatted
+
+
+SIGNS = ':- . , ; ( ) " // /* */ ! _ ? 1.5 0x 99999999999999999999 - ^ < = p true 1u'
+PIECES = [*SIGNS.split(), "\n", " ", "\\", "\0", "é", "?-", ".decl ", ".input ", ".type ", "p(x)"]
+
+
+@given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+@example("(" * 5000)
+@example("-" * 5000 + "1")
+@example("p(" + "1+" * 5000 + "1).")
+@example("p(" + "9" * 5000 + ").")
+@example('p("')
+@example("?-")
+def test_garbage_raises_nothing_but_a_program_error(text: str) -> None:
+    for read in (parse, parse_literals, parse_atom):
+        try:
+            read(text)
+        except ProgramError as error:
+            lines = text.split("\n")
+            for found in error.diagnostics:
+                assert 1 <= found.line <= len(lines)
+                assert 1 <= found.column <= len(lines[found.line - 1]) + 1
