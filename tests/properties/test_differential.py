@@ -41,7 +41,7 @@ def naive(program: Program, facts: Facts) -> Relations | None:
         return None
 
 
-def start(drawn: Drawn, **options: object) -> tuple[Any, Facts, Relations]:
+def start(drawn: Drawn, **options: Any) -> tuple[Any, Facts, Relations]:
     """A database on the program and its facts; without the facts if a computation has no result on them."""
     facts = {name: set(rows) for name, rows in drawn.facts.items()}
     expected = naive(drawn.program, facts)
@@ -142,7 +142,7 @@ def test_the_treatments_are_options_of_the_database() -> None:
 
 @pytest.mark.parametrize("values", list(product(*TREATMENTS.values())), ids=str)
 def test_every_treatment_gives_the_same_relations_and_changes(values: tuple[object, ...]) -> None:
-    options = dict(zip(TREATMENTS, values, strict=True))
+    options: dict[str, Any] = dict(zip(TREATMENTS, values, strict=True))
 
     @settings(max_examples=25)
     @given(case=cases())
