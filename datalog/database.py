@@ -16,8 +16,11 @@ from datalog.relation import Relation
 from datalog.transaction import Changes, Transaction
 
 if TYPE_CHECKING:
+    from datalog.ir.core import CoreProgram
+    from datalog.ir.formulas import Program
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
-    from datalog.store.values import Row
+    from datalog.plan.program import ProgramPlan
+    from datalog.store.values import Row, Values
 
 Words = NDArray[np.int64]
 
@@ -153,6 +156,26 @@ class Database:
 
     # --- what transactions and faces use ------------------------------------------------------------------------------------
 
+    @property
+    def program(self) -> Program:
+        """The quantified rules."""
+        return self._program
+
+    @property
+    def core(self) -> CoreProgram:
+        """The core rules that are evaluated."""
+        return self._core
+
+    @property
+    def plan(self) -> ProgramPlan:
+        """How they are evaluated."""
+        return self._engine.plan
+
+    @property
+    def values(self) -> Values:
+        """What gives codes their values."""
+        return self._values
+
     def encode(self, name: str, rows: Any) -> tuple[str, Words]:
         """The given predicate that stores the facts of `name`, and the codes of `rows`. For transactions."""
         from datalog.io.rows import rows_from
@@ -223,7 +246,12 @@ class Database:
         before = self.text, self._program, self._core
         try:
             self._compile(text)
-            facts = {name: self._values.encode_rows(rows, self.predicates[name].types) for name, rows in self._core.facts.items()}
+            # A fact of the old text is among the given rows, or has been deleted since.
+            old = {(name.removesuffix("@base"), row) for name, rows in before[2].facts.items() for row in rows}
+            new = {
+                name: [row for row in rows if (name.removesuffix("@base"), row) not in old] for name, rows in self._core.facts.items()
+            }
+            facts = {name: self._values.encode_rows(rows, self.predicates[name].types) for name, rows in new.items() if rows}
             self._engine = self._evaluate(self._carried_over(before[2].predicates, facts))
             self.text = text
         except BaseException:

@@ -53,6 +53,12 @@ class Relation:
     def __repr__(self) -> str:
         return f"<relation {self.name}({', '.join(self.columns)}): {len(self)} rows>"
 
+    def first(self, count: int) -> list[Row]:
+        """The first `count` rows in order. O(n log n), but only they are decoded."""
+        from datalog.io.rows import rows_of
+
+        return rows_of(self.codes()[:count], self._predicate, self._values)
+
     def codes(self) -> NDArray[np.int64]:
         """int64[n, columns]: the codes of all rows, sorted by value."""
         return self._values.sort_by_value(self._storage.rows(self.name, self._version), self._predicate.types)
