@@ -1,66 +1,124 @@
-"""Semi-naive evaluation of one recursive stratum by delta prefixes.
+"""Semi-naive evaluation of a recursive stratum by delta prefixes.
 
-Round 0 evaluates every rule; each later round completes, for every recursive atom of every rule, the rows that were new
-in the round before, as prefixes: the rows of the atom bind the first variables of the atom's delta plan. The loop ends
-because every round but the last adds a row and heads range over values that are there; rules that compute new values
-may run for ever, and are interrupted by Ctrl-C only.
+Each round inserts what the round before found and completes, for every recursive atom of every rule, the rows that were
+new, as prefixes: the rows of the atom bind the first variables of the atom's delta plan. New rows are stamped with the
+running number of their round, so that every row has a derivation whose premises in the stratum have smaller stamps.
+
+The loop ends because every round but the last adds a row, and heads range over values that are there. Rules whose heads
+compute new values may go on for ever: `Limits` stops those, with an error that names a rule and the round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.evaluate.join import Join
+from datalog.errors import Diagnostic, EvaluationError
+from datalog.evaluate.join import Budget, Join
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Storage
 
 Words = NDArray[np.int64]
+Found = dict[str, list[Words]]
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaJoin:
-    """A join whose prefixes are new rows of `predicate`, cut to the columns that the atom uses."""
+    """A join whose prefixes are changes of one atom: of `predicate`, cut to the columns that the atom uses."""
 
     predicate: str
     columns: tuple[int, ...]
     join: Join
 
+    def prefixes(self, rows: Words) -> Words:
+        """Rows of the predicate as prefixes."""
+        return self.join.prefixes(sort_distinct(rows[:, self.columns]))
+
 
 @dataclass(frozen=True, slots=True)
 class RecursiveRule:
+    """A rule of a recursive stratum: its head, its full join, and the delta joins of its recursive atoms."""
+
     head: str
     join: Join
     deltas: Sequence[DeltaJoin]
 
+    @property
+    def computes(self) -> bool:
+        """May its head hold a value that no body atom holds?"""
+        rule = self.join.encoded.plan.rule
+        stored = {variable for atom in rule.atoms if not atom.negated for variable in atom.columns}
+        return not stored.issuperset(rule.head_columns)
 
-def evaluate_fixpoint(storage: Storage, predicates: Sequence[str], rules: Iterable[RecursiveRule]) -> None:
-    """Fill the predicates of a stratum, which are empty, with their least fixpoint. Within a transaction."""
-    rules = tuple(rules)
-    found: dict[str, list[Words]] = {predicate: [] for predicate in predicates}
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far one fixpoint may go: in rounds, where rules compute values; in rows that it adds."""
+
+    rounds: int = 1_000_000
+    rows: int = 1 << 31
+
+
+def evaluate_all(storage: Storage, predicates: Iterable[str], rules: Iterable[RecursiveRule]) -> Found:
+    """Round 0 of a stratum that is empty: what every rule derives."""
+    found: Found = {predicate: [] for predicate in predicates}
     for rule in rules:
-        rows, _ = rule.join.complete(storage.pool.pages, storage.roots, rule.join.everything())
-        found[rule.head].append(rows)
+        join = rule.join
+        found[rule.head].append(join.complete(storage.pool.pages, join.at(storage.roots), join.everything())[0])
+    return found
+
+
+def close(
+    storage: Storage, rules: Sequence[RecursiveRule], found: Found, stamp: int, limits: Limits, budget: Budget | None = None
+) -> tuple[dict[str, list[Words]], int]:
+    """Insert what was found and all that follows. Returns the new rows of each predicate and the last stamp given.
+
+    The first round's rows get the stamp after `stamp`. Within a transaction. Raises EvaluationError at a limit.
+    """
+    inserted: dict[str, list[Words]] = {predicate: [] for predicate in found}
+    computing = next((rule for rule in rules if rule.computes and rule.deltas), None)
+    rounds = rows = 0
     while True:
-        new = {predicate: _add(storage, predicate, rows) for predicate, rows in found.items()}
-        if not any(len(rows) for rows in new.values()):
-            return
-        found = {predicate: [] for predicate in predicates}
-        for rule in rules:
-            for delta in rule.deltas:
-                rows = new[delta.predicate]
-                if len(rows):
-                    used = rows[:, delta.columns]
-                    prefixes = delta.join.prefixes(sort_distinct(used) if len(delta.columns) < rows.shape[1] else used)
-                    found[rule.head].append(delta.join.complete(storage.pool.pages, storage.roots, prefixes)[0])
+        stamp += 1
+        rounds += 1
+        new = {predicate: _add(storage, predicate, blocks, stamp) for predicate, blocks in found.items()}
+        new = {predicate: block for predicate, block in new.items() if len(block)}
+        if not new:
+            return inserted, stamp
+        for predicate, block in new.items():
+            inserted[predicate].append(block)
+            rows += len(block)
+        if rows > limits.rows or (computing is not None and rounds > limits.rounds):
+            raise _runaway(computing or rules[0], rounds, rows)
+        found = _follow(storage, rules, new, budget)
 
 
-def _add(storage: Storage, predicate: str, found: list[Words]) -> Words:
-    """Insert the rows found; returns those that are new."""
-    if not found:
-        return np.empty((0, 1), np.int64)
-    rows = sort_distinct(np.concatenate(found))
-    return storage.change(predicate, rows, np.ones(len(rows), np.int64)).inserted
+def _follow(storage: Storage, rules: Iterable[RecursiveRule], new: Mapping[str, Words], budget: Budget | None) -> Found:
+    """What the rules derive from new rows."""
+    found: Found = {}
+    for rule in rules:
+        for delta in rule.deltas:
+            rows = new.get(delta.predicate)
+            if rows is not None:
+                join = delta.join
+                heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), delta.prefixes(rows), budget=budget)
+                found.setdefault(rule.head, []).append(heads)
+    return found
+
+
+def _add(storage: Storage, predicate: str, found: list[Words], stamp: int) -> Words:
+    """Insert rows with a stamp; returns those that are new."""
+    rows = sort_distinct(found[0] if len(found) == 1 else np.concatenate(found)) if found else np.empty((0, 1), np.int64)
+    if not len(rows):
+        return rows
+    return storage.change(predicate, rows, np.full(len(rows), stamp, np.int64)).inserted
+
+
+def _runaway(rule: RecursiveRule, rounds: int, rows: int) -> EvaluationError:
+    source = rule.join.encoded.plan.rule
+    message = f"the recursion through {rule.head} does not end: after round {rounds} it has added {rows} rows, in the rule `{source.text}`"
+    hint = "bound the values that the rule computes, or raise the limit (max_rounds, max_rows)"
+    return EvaluationError([Diagnostic(message, source.span.file, source.span.line, source.span.column, hint=hint)])

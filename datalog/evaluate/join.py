@@ -7,6 +7,7 @@ calls Python runs, so Ctrl-C is seen at least every STEPS_A_CALL iterator operat
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,61 +30,96 @@ PROBLEMS = {
 }
 
 
+class OverBudget(Exception):
+    """A join has made as many steps as its budget allowed."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """Iterator operations that may still be made."""
+
+    left: int
+
+
 class Join:
     """The join of one plan. `steps` counts its iterator operations since it was made."""
 
     def __init__(self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode) -> None:
         self.encoded = encoded
         self.variables = len(encoded.plan.order)
-        self.width = len(encoded.plan.rule.head_columns)
+        self.width = encoded.width
         self.slots = np.array(encoded.slots, dtype=np.int64)
+        self._before = np.array([atom.number < encoded.plan.given for atom in encoded.atoms], bool)
         self.steps = 0
         self._labels, self._decode = labels, decode
         self._state = np.zeros(encoded.state_words, np.int64)
         self._output = np.empty((SMALLEST_BUFFER, self.width), np.int64)
         self._records = np.empty((SMALLEST_BUFFER, code.RECORD_VALUES + self.variables), np.int64)
-        self._whole = np.array([[0, np.iinfo(np.int64).min, np.iinfo(np.int64).max] + [0] * self.variables], np.int64)
+        self._whole = self.prefixes(np.empty((1, 0), np.int64))
 
     def everything(self) -> Words:
         """The one empty prefix: full evaluation."""
         return self._whole
 
-    def prefixes(self, rows: Words) -> Words:
-        """Prefixes that bind the first variables to the columns of `rows`."""
+    def prefixes(self, rows: Words, stamps: Words | int = 0) -> Words:
+        """Prefixes that bind the first variables to the columns of `rows`; rows of stamped atoms must be older than `stamps`."""
         out = np.zeros((len(rows), code.PREFIX_VALUES + self.variables), np.int64)
         out[:, code.PREFIX_LENGTH] = rows.shape[1]
         out[:, code.PREFIX_LOW] = np.iinfo(np.int64).min
         out[:, code.PREFIX_HIGH] = np.iinfo(np.int64).max
+        out[:, code.PREFIX_STAMP] = stamps
         out[:, code.PREFIX_VALUES : code.PREFIX_VALUES + rows.shape[1]] = rows
         return out
 
-    def complete(
-        self, pages: Words, roots: Words, prefixes: Words, recording: int = code.RECORD_NOTHING
-    ) -> tuple[Words, Words]:
-        """Head rows, one per binding that extends a prefix, and the sensitivity records (none without `recording`).
+    def at(self, version: Words) -> Words:
+        """The roots of this join's trees in a version."""
+        return version[self.slots]
 
-        Raises EvaluationError where an expression has no value.
+    def between(self, old: Words, new: Words) -> Words:
+        """Roots for a telescoped delta: new for the atoms before the given one, old for those after it."""
+        return np.where(self._before, new[self.slots], old[self.slots])
+
+    def complete(
+        self,
+        pages: Words,
+        roots: Words,
+        prefixes: Words,
+        recording: int = code.RECORD_NOTHING,
+        first_only: bool = False,
+        budget: Budget | None = None,
+    ) -> tuple[Words, Words]:
+        """Output rows, one per binding that extends a prefix, and the sensitivity records (none without `recording`).
+
+        `roots` as `at` and `between` give them; `first_only` takes one binding a prefix. Raises EvaluationError where an
+        expression has no value, OverBudget when `budget` is spent.
         """
         state = self._state
         state[: code.STATE_WORDS] = 0
         state[code.STATE_PREFIX] = -1
         state[code.STATE_RECORDING] = recording
-        slots = roots[self.slots]
+        state[code.STATE_FIRST_ONLY] = first_only
         labels = self._labels() if self.encoded.compares_symbols else self.slots
         output: list[Words] = []
         records: list[Words] = []
         while True:
-            state[code.STATE_BUDGET] = state[code.STATE_STEPS] + STEPS_A_CALL
-            status = complete(pages, slots, self.encoded.words, labels, prefixes, state, self._output, self._records)
+            done = int(state[code.STATE_STEPS])
+            state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
+            with np.errstate(over="ignore"):  # for kernels that run as plain Python: they check overflow themselves
+                status = complete(pages, roots, self.encoded.words, labels, prefixes, state, self._output, self._records)
             if status == code.OUTPUT_FULL:
                 self._output = _emptied(output, self._output, state, code.STATE_OUTPUT)
             elif status == code.RECORDS_FULL:
                 self._records = _emptied(records, self._records, state, code.STATE_RECORDS)
             elif status == code.FAILED:
                 raise self._failure()
+            elif status == code.PAUSED and budget is not None and state[code.STATE_STEPS] >= budget.left:
+                self.steps += budget.left
+                raise OverBudget
             elif status == code.DONE:
                 break
         self.steps += int(state[code.STATE_STEPS])
+        if budget is not None:
+            budget.left -= int(state[code.STATE_STEPS])
         output.append(self._output[: state[code.STATE_OUTPUT]].copy())
         records.append(self._records[: state[code.STATE_RECORDS]].copy())
         return (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.join import Join
 from datalog.ir.core import CoreRule, Predicate, Stratum
-from datalog.plan.arrangements import Columns, fewest_arrangements, serving
+from datalog.plan.arrangements import fewest_arrangements
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
 from datalog.store.rows import sort_distinct
@@ -46,18 +46,18 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
         rows = np.empty((0, 1), np.int64)
         for stratum in query.strata:
             (name,) = stratum.predicates
-            found = [np.empty((0, len(query.predicates[name].types)), np.int64)]
+            found = [np.empty((0, query.predicates[name].width), np.int64)]
             for number in stratum.rules:
                 plan = _plan(storage, query.rules[number])
                 for predicate, columns in plan.requests:
-                    if serving((a.columns for a in storage.arrangements[predicate]), columns) is None:
+                    if storage.serving(predicate, columns) is None:
                         width = storage.arrangements[predicate][0].tree.width
                         storage.add_arrangement(predicate, fewest_arrangements([columns], width)[0])
                 driver = join(plan)
-                found.append(driver.complete(storage.pool.pages, storage.roots, driver.everything())[0])
+                found.append(driver.complete(storage.pool.pages, driver.at(storage.roots), driver.everything())[0])
             rows = sort_distinct(np.concatenate(found))
             if name != QUERY:
-                storage.arrange(name, [tuple(range(rows.shape[1]))], counted=False)
+                storage.arrange(name, [tuple(range(rows.shape[1]))])
                 storage.replace(name, rows)
         return rows
     finally:
@@ -74,10 +74,6 @@ def _plan(storage: Storage, rule: CoreRule) -> RulePlan:
     for order in [own.order, *islice(permutations(own.order), ORDERS_TRIED)]:
         if all(v in joined or needs[v] <= set(order[:place]) for place, v in enumerate(order)):
             plan = plan_rule(rule, storage.size, order=order)
-            if all(_served(storage, predicate, columns) for predicate, columns in plan.requests):
+            if all(storage.serving(predicate, columns) is not None for predicate, columns in plan.requests):
                 return plan
     return own
-
-
-def _served(storage: Storage, predicate: str, columns: Columns) -> bool:
-    return serving((arrangement.columns for arrangement in storage.arrangements[predicate]), columns) is not None

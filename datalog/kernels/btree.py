@@ -68,7 +68,7 @@ def decide(action: int, present: bool, payload: int, weight: int) -> tuple[int, 
         return (DELETE if present else KEEP), 0
     if present:
         return (DELETE if weight < 0 else KEEP), 0
-    return (INSERT if weight > 0 else KEEP), 0
+    return (INSERT if weight > 0 else KEEP), weight
 
 
 @device

@@ -35,7 +35,8 @@ ITERATOR_SLOT = 0
 ITERATOR_LEVEL = 1  # the column of the arrangement
 ITERATOR_PARENT = 2  # the iterator of the level above, or -1
 ITERATOR_PREFIX_AT = 3  # where the depths of the levels above are listed
-ITERATOR_WORDS = 4
+ITERATOR_STAMPS = 4  # the word of a leaf at which its rows' stamps begin, where they must be below the prefix's; or -1
+ITERATOR_WORDS = 5
 
 # --- checks --------------------------------------------------------------------------------------------------------------
 CHECK_OPERATOR = 0
@@ -81,6 +82,7 @@ STATE_RECORDING = 7  # RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS or RECORD_HULLS
 STATE_ERROR = 8
 STATE_ERROR_AT = 9  # offset of the operation that failed
 STATE_OPENED = 10  # how many depths of the current prefix are open
+STATE_FIRST_ONLY = 11  # 1: go to the next prefix after the first binding
 STATE_WORDS = 12
 
 RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS, RECORD_HULLS = 0, 1, 2, 3
@@ -114,7 +116,8 @@ CURSOR_WORDS = 7 + 2 * 20
 PREFIX_LENGTH = 0
 PREFIX_LOW = 1
 PREFIX_HIGH = 2
-PREFIX_VALUES = 3
+PREFIX_STAMP = 3
+PREFIX_VALUES = 4
 RECORD_ITERATOR = 0  # negated atoms are numbered after the iterators
 RECORD_LOW = 1
 RECORD_HIGH = 2

@@ -2,7 +2,8 @@
 
 Codes are those of `datalog/store/values.py`: a number is itself, an unsigned has its top bit flipped, a float is its
 bits mapped so that integer order is float order, with one NaN (the greatest) and one zero.
-Overflow and division by zero set STATE_ERROR; nothing wraps.
+Overflow and division by zero set STATE_ERROR; nothing wraps. Signed sums and products are taken on unsigned words: the
+compiler may assume that signed ones do not overflow, and then drops the very test for it.
 """
 
 import numpy as np
@@ -95,7 +96,7 @@ def _power_number(base, exponent, state):
 
 @device
 def _multiply_number(left, right, state):
-    product = np.int64(left * right)
+    product = np.uint64(np.int64(left).view(np.uint64) * np.int64(right).view(np.uint64)).view(np.int64)
     if left == -1:
         if right == LOWEST:
             state[STATE_ERROR] = OVERFLOW
@@ -107,12 +108,12 @@ def _multiply_number(left, right, state):
 @device
 def _apply_number(operation, left, right, state):
     if operation == CODE_ADD:
-        result = np.int64(left + right)
+        result = np.uint64(np.int64(left).view(np.uint64) + np.int64(right).view(np.uint64)).view(np.int64)
         if ((left ^ result) & (right ^ result)) < 0:
             state[STATE_ERROR] = OVERFLOW
         return result
     if operation == CODE_SUBTRACT:
-        result = np.int64(left - right)
+        result = np.uint64(np.int64(left).view(np.uint64) - np.int64(right).view(np.uint64)).view(np.int64)
         if ((left ^ right) & (left ^ result)) < 0:
             state[STATE_ERROR] = OVERFLOW
         return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.encoding import PREFIX_HIGH, PREFIX_LENGTH, PREFIX_LOW, PREFIX_VALUES
+from datalog.kernels.encoding import PREFIX_HIGH, PREFIX_LENGTH, PREFIX_LOW, PREFIX_STAMP, PREFIX_VALUES
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 from datalog.kernels.layout import CHILD, COUNT, EMPTY, GREATEST, HEADER, INNER_CAP, LEAF_CAP, LEVEL, MAX_HEIGHT, WIDTH
 from datalog.kernels.pages import compare
@@ -90,7 +90,7 @@ def stab(pages: Words, shape: Words, record_shape: Words, roots: Words, rows: Wo
 
     shape, roots[OLD], roots[NEW]: the changed arrangement before and after; rows: its changed rows, int64[m, columns],
     sorted; record_shape, roots[RECORDS]: the watch's records; watch: see WATCH_*; path: scratch, 2 * MAX_HEIGHT words;
-    regions: int64[n, 3 + variables], see PREFIX_*. Those that do not fit are counted only: call again with more room.
+    regions: int64[n, 4 + variables], see PREFIX_*. Those that do not fit are counted only: call again with more room.
     A row counts at the watch's level only if the trie node of its first level + 1 values is born or dies with it.
     O((m + 1) log n) for m records hit.
     """
@@ -142,6 +142,7 @@ def stab(pages: Words, shape: Words, record_shape: Words, roots: Words, rows: Wo
                 regions[found, PREFIX_LENGTH] = depth
                 regions[found, PREFIX_LOW] = key
                 regions[found, PREFIX_HIGH] = key
+                regions[found, PREFIX_STAMP] = 0
                 for column in range(depth):
                     stored = column if column < level else column + 1  # a stands between α and γ
                     regions[found, PREFIX_VALUES + watch[WATCH_DEPTHS + column]] = pages[page, HEADER + stored * leaf_cap + entry]
@@ -178,7 +179,7 @@ def swallows(regions: Words, left: int, right: int) -> bool:
 def merge_regions(regions: Words, order: Words, merged: Words) -> int:
     """Sort regions, each a prefix and one key, and drop those that lie within another; returns how many are left.
 
-    regions, merged: int64[m, 3 + variables]; order: scratch, int64[2, m]. Merge sort, bottom-up; O(m log m).
+    regions, merged: int64[m, 4 + variables]; order: scratch, int64[2, m]. Merge sort, bottom-up; O(m log m).
     """
     count = regions.shape[0]
     for index in range(count):

@@ -14,6 +14,7 @@ from datalog.kernels.encoding import (
     CURSOR_FROM,
     CURSOR_KEY,
     CURSOR_RECORDED,
+    CURSOR_STACK,
     CURSOR_TO,
     CURSOR_WORDS,
     DEPTH_BINDING,
@@ -28,6 +29,8 @@ from datalog.kernels.encoding import (
     DEPTH_WORDS,
     DONE,
     FAILED,
+    ITERATOR_STAMPS,
+    ITERATOR_WORDS,
     LEVEL_AGREEING,
     LEVEL_HIGH,
     LEVEL_LOW,
@@ -50,6 +53,7 @@ from datalog.kernels.encoding import (
     PLAN_DEPTHS,
     PLAN_DEPTHS_AT,
     PLAN_ITERATORS,
+    PLAN_ITERATORS_AT,
     PLAN_NEGATIONS_AT,
     PLAN_OUTPUT_AT,
     PLAN_OUTPUT_WIDTH,
@@ -57,6 +61,7 @@ from datalog.kernels.encoding import (
     PREFIX_HIGH,
     PREFIX_LENGTH,
     PREFIX_LOW,
+    PREFIX_STAMP,
     PREFIX_VALUES,
     RECORD_EXACT,
     RECORD_HIGH,
@@ -265,6 +270,19 @@ def _passes_negations(pages, roots, plan, first, last, state, records, depth, re
 
 
 @device
+def _is_older(pages, plan, prefixes, state, depth, cursors):
+    """Are the rows that the depth's stamped iterators stand on older than the prefix's stamp?"""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
+        stamps = plan[plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS + ITERATOR_STAMPS]
+        if stamps >= 0:
+            at = cursors + iterator * CURSOR_WORDS + CURSOR_STACK
+            if pages[state[at], stamps + state[at + 1]] >= prefixes[state[STATE_PREFIX], PREFIX_STAMP]:
+                return False
+    return True
+
+
+@device
 def _next_prefix(prefixes, state):
     """Go to the next prefix; what it shares with the last one, as far as that was opened, stays open."""
     prefix = state[STATE_PREFIX]
@@ -284,7 +302,7 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
     """Write the output row of every binding that extends a prefix, in the order of prefixes and variables.
 
     pages: int64[p, words]; roots: int64[slots], -1 for an empty tree; labels: int64[symbols], the order of symbols;
-    prefixes: int64[m, 3 + variables], see PREFIX_*; output: int64[rows, output width];
+    prefixes: int64[m, 4 + variables], see PREFIX_*; output: int64[rows, output width];
     records: int64[rows, 3 + variables], see RECORD_*. A record's context may be unsorted and repeated.
     Returns DONE, or why it stopped: OUTPUT_FULL, RECORDS_FULL (empty the buffer, zero its count in state, call again),
     PAUSED (raise STATE_BUDGET, call again), FAILED (an expression has no value: STATE_ERROR, STATE_ERROR_AT, values).
@@ -353,6 +371,8 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
         level = STATE_WORDS + depth * LEVEL_WORDS
         state[level + LEVEL_VALUE] = state[level + LEVEL_TARGET]
         mode = MODE_ADVANCE
+        if not _is_older(pages, plan, prefixes, state, depth, cursors):
+            continue
         if passes_filters(plan, plan[at + DEPTH_FILTERS], plan[at + DEPTH_FILTERS_END], state, stack, labels):
             if _passes_negations(
                 pages, roots, plan, plan[at + DEPTH_NEGATIONS], plan[at + DEPTH_NEGATIONS_END], state, records, depth, recorded

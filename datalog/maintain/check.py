@@ -25,11 +25,12 @@ def check_engine(engine: Engine) -> None:
             _compare(engine, name, f"its arrangement by columns {arrangement.columns} and its first one", rows, turned)
         if predicate.derived:
             _compare(engine, name, "maintained and recomputed", rows, sort_distinct(fresh.storage.rows(name)))
-        if name in storage.counted:
+        if storage.payloads[name] == "counts":
             _compare(engine, name, "the maintained and recomputed support counts", _counted(engine, name), _counted(fresh, name))
-    for rule in engine.rules:
-        for watch in rule.index.watches if rule.index is not None else ():
-            watch.tree.check(int(committed[watch.number]))
+    for stratum in engine.strata:
+        for rule in stratum.rules:
+            for watch in rule.index.watches if rule.index is not None else ():
+                watch.tree.check(int(committed[watch.number]))
 
 
 def _counted(engine: Engine, name: str) -> NDArray[np.int64]:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from datalog.kernels import encoding as code
 from datalog.kernels.sensitivities import SCRATCH_WORDS, merge_regions, stab
-from datalog.plan.arrangements import serving
 from datalog.plan.rule import RulePlan, Watch
 from datalog.store.btree import MAX, BTree
 from datalog.store.rows import sort_distinct
@@ -117,9 +116,8 @@ class RecordIndex:
 
 
 def _watch_index(storage: Storage, watch: Watch) -> WatchIndex:
-    kept = storage.arrangements[watch.atom.predicate]
-    columns = serving((arrangement.columns for arrangement in kept), watch.atom.columns)
-    arrangement = next(arrangement for arrangement in kept if arrangement.columns == columns)
+    arrangement = storage.serving(watch.atom.predicate, watch.atom.columns)
+    assert arrangement is not None, "a rule's join reads what its index watches"
     keyed = (
         *(code.RECORD_VALUES + depth for depth in watch.above),
         code.RECORD_LOW,

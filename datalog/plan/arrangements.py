@@ -23,8 +23,3 @@ def fewest_arrangements(requests: Iterable[Columns], width: int) -> tuple[Column
         if not any(longer[: len(request)] == request for longer in chosen):
             chosen.append(request + tuple(column for column in range(width) if column not in request))
     return tuple(chosen) or (tuple(range(width)),)
-
-
-def serving(arrangements: Iterable[Columns], request: Columns) -> Columns | None:
-    """The first arrangement that serves `request`, or None."""
-    return next((columns for columns in arrangements if columns[: len(request)] == request), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from datalog.ir.core import Apply, Expression, Reference, Span, Type, Value
 from datalog.kernels import encoding as code
+from datalog.kernels.layout import HEADER
 from datalog.plan.rule import AtomPlan, RulePlan
 
 Encode = Callable[[int | float | str, Type], int]
-Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows a leaf, rows an inner page
+Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows of a leaf, of an inner page
 
 OPERATORS = {
     "=": code.EQUAL,
@@ -44,6 +45,7 @@ class EncodedPlan:
     slots: tuple[int, ...]
     atoms: tuple[AtomPlan, ...]  # the atom that reads each slot
     operations: dict[int, tuple[Apply, Span]]
+    width: int  # of an output row
     state_words: int
     compares_symbols: bool
 
@@ -82,8 +84,11 @@ class _Encoder:
                 self.code.append(OPERATIONS[name] + KINDS[type] * code.CODE_KIND)
 
 
-def encode_plan(plan: RulePlan, encode: Encode, shape: Shape) -> EncodedPlan:
-    """Encode `plan`. `encode` gives the code of a constant, `shape` the tree that serves an atom's columns."""
+def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
+    """Encode `plan`. `encode` gives the code of a constant, `shape` the tree that serves an atom's columns.
+
+    `output` lists the variables that make up an output row: the head's, unless said otherwise.
+    """
     out = _Encoder(plan, encode)
     atoms = (*plan.positive, *plan.negated)
     slot_of = {atom.number: slot for slot, atom in enumerate(atoms)}
@@ -100,7 +105,8 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape) -> EncodedPlan:
         for atom, level in depth.iterators:
             iterator_of[atom.number, level] = len(iterators)
             parent = iterator_of[atom.number, level - 1] if level else -1
-            iterators.append([slot_of[atom.number], level, parent, out.numbers(atom.depths[:level])])
+            stamps = _stamps_at(shapes[slot_of[atom.number]]) if atom.number in plan.stamped and level == len(atom.depths) - 1 else -1
+            iterators.append([slot_of[atom.number], level, parent, out.numbers(atom.depths[:level]), stamps])
         for bound in depth.bounds:
             checks.append([OPERATORS[bound.operator], -1, out.expression(bound.expression), 0])
         bounds_end = len(checks)
@@ -113,14 +119,15 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape) -> EncodedPlan:
         depth_rows.append(
             [binding, first_iterator, len(iterators), first_check, bounds_end, bounds_end, len(checks), first_negation, len(negations)]
         )
-    output = [out.depth_of[variable] for variable in plan.rule.head_columns]
-    words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], output)
+    depths_out = [out.depth_of[variable] for variable in (plan.rule.head_columns if output is None else output)]
+    words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out)
     return EncodedPlan(
         plan,
         words,
         tuple(tree for tree, *_ in shapes),
         atoms,
         {code_at + at: operation for at, operation in out.operations.items()},
+        len(depths_out),
         code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.deepest + 1,
         symbols,
     )
@@ -153,6 +160,12 @@ def _lay_out(
     header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.deepest]
     words = header + [word for section in sections for row in section for word in row] + out.code
     return np.array(words, dtype=np.int64), code_at
+
+
+def _stamps_at(shape: tuple[int, int, int, int]) -> int:
+    """The word of a leaf at which the payload column begins."""
+    _, columns, rows, _ = shape
+    return HEADER + columns * rows
 
 
 def _type(expression: Expression) -> Type:

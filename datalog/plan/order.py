@@ -2,17 +2,20 @@
 
 Greedy: a variable that an expression computes comes as soon as its operands are bound; else, among the variables that
 share an atom with a bound one, the variable with the fewest estimated values. A column of an atom with n rows and c
-columns is taken to have n^(1/c) values under a bound prefix.
+columns is taken to have n^(1/c) values under a bound prefix. Ties go to the variable in more atoms, then by where the
+variable stands (predicates, columns, head), never by the order in which the body was written: permuting a body changes
+nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from datalog.errors import InternalError
 from datalog.ir.core import Apply, CoreRule, Expression, Reference
 
 Rows = Callable[[str], int]  # how many rows a predicate has, or is thought to have
+Standing = tuple[tuple[str, int, bool], ...]
 
 
 def variables_of(expression: Expression) -> frozenset[int]:
@@ -40,22 +43,32 @@ def variable_order(rule: CoreRule, rows: Rows, first: Sequence[int] = (), withou
         if not atom.negated and number != without
     ]
     computed = [(binding.variable, variables_of(binding.expression)) for binding in rule.bindings]
+    standing = [_standing(rule, variable) for variable in range(len(rule.variables))]
     while len(order) < len(rule.variables):
-        ready = next((v for v, operands in computed if v not in bound and operands <= bound), None)
-        chosen = ready if ready is not None else _fewest_values(atoms, bound)
+        ready = [v for v, operands in computed if v not in bound and operands <= bound]
+        chosen = min(ready, key=lambda v: standing[v]) if ready else _fewest_values(atoms, bound, standing)
         order.append(chosen)
         bound.add(chosen)
     return tuple(order)
 
 
-def _fewest_values(atoms: Iterable[tuple[frozenset[int], int]], bound: set[int]) -> int:
-    scores: dict[int, tuple[bool, float, int, int]] = {}
+def _standing(rule: CoreRule, variable: int) -> Standing:
+    """Where a variable stands, said without the order of the body."""
+    places = [
+        (atom.predicate, column, atom.negated) for atom in rule.atoms for column, stands in enumerate(atom.columns) if stands == variable
+    ]
+    head = [("", column, False) for column, stands in enumerate(rule.head_columns) if stands == variable]
+    return tuple(head + sorted(places))
+
+
+def _fewest_values(atoms: Sequence[tuple[frozenset[int], int]], bound: set[int], standing: Sequence[Standing]) -> int:
+    scores: dict[int, tuple[bool, float, int, Standing]] = {}
     for variables, rows in atoms:
         values = max(rows, 1) ** (1 / max(len(variables), 1))
         connected = bool(variables & bound)
-        for variable in sorted(variables - bound):
-            unconnected, fewest, occurrences, place = scores.get(variable, (True, float("inf"), 0, len(scores)))
+        for variable in variables - bound:
+            unconnected, fewest, occurrences, place = scores.get(variable, (True, float("inf"), 0, standing[variable]))
             scores[variable] = (unconnected and not connected, min(fewest, values), occurrences - 1, place)
     if not scores:
         raise InternalError("a rule has a variable that nothing binds")
-    return min(scores, key=lambda variable: scores[variable])
+    return min(scores, key=lambda variable: (*scores[variable], variable))

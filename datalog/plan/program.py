@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datalog.ir.core import CoreProgram
 from datalog.plan.arrangements import Columns, fewest_arrangements
 from datalog.plan.order import Rows
-from datalog.plan.rule import RulePlan, plan_rule
+from datalog.plan.rule import RulePlan, plan_delta, plan_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def plan_program(program: CoreProgram, rows: Rows) -> ProgramPlan:
     rules = tuple(plan_rule(rule, rows) for rule in program.rules)
     deltas = tuple(
         tuple(
-            plan_rule(rule, rows, given=place)
+            plan_delta(rule, rows, place)
             for place, atom in enumerate(rule.atoms)
             if not atom.negated and atom.predicate in recursive.get(number, ())
         )
@@ -35,5 +35,5 @@ def plan_program(program: CoreProgram, rows: Rows) -> ProgramPlan:
     for plan in (*rules, *(plan for plans in deltas for plan in plans)):
         for predicate, columns in plan.requests:
             requests[predicate].add(columns)
-    orders = {name: fewest_arrangements(asked, len(program.predicates[name].types)) for name, asked in requests.items()}
+    orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
     return ProgramPlan(rules, deltas, orders)

@@ -5,8 +5,8 @@ A plan does not know trees yet: it asks for columns (`requests`), and `encode` f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from datalog.ir.core import CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
 from datalog.plan.arrangements import Columns
@@ -58,10 +58,12 @@ class DepthPlan:
 
 @dataclass(frozen=True, slots=True)
 class RulePlan:
-    """`given` is the number of the atom whose rows come as prefixes (a delta plan), or -1."""
+    """`given` is the number of the atom whose rows come as prefixes (a delta plan), or -1; rows of the atoms in `stamped`
+    must be older than the prefix says (a support plan)."""
 
     rule: CoreRule
     given: int
+    stamped: frozenset[int]
     order: tuple[int, ...]
     depths: tuple[DepthPlan, ...]
     positive: tuple[AtomPlan, ...]
@@ -82,16 +84,44 @@ def _watch(atom: AtomPlan, level: int, depth: int) -> Watch:
     return Watch(atom, level, depth, above, tuple(d for d in range(depth) if d not in above))
 
 
-def plan_rule(rule: CoreRule, rows: Rows, given: int = -1, order: Sequence[int] | None = None) -> RulePlan:
-    """Plan `rule`; with `given`, so that the variables of that atom come first and its rows are prefixes."""
-    if order is None:
-        first = [v for v in rule.atoms[given].columns if v is not None] if given >= 0 else []
-        order = variable_order(rule, rows, first, given)
+def plan_rule(rule: CoreRule, rows: Rows, order: Sequence[int] | None = None) -> RulePlan:
+    """Plan the full evaluation of `rule`; `order` forces a variable order."""
+    return _plan(rule, variable_order(rule, rows) if order is None else order)
+
+
+def plan_delta(rule: CoreRule, rows: Rows, given: int) -> RulePlan:
+    """Plan `rule` for changes of its atom number `given`: the atom's variables come first, its rows are the prefixes.
+
+    For a negated atom, the rows are those that changed the atom's truth; the atom itself is not checked again.
+    """
+    return _plan(rule, variable_order(rule, rows, [v for v in rule.atoms[given].columns if v is not None], given), given)
+
+
+def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> RulePlan:
+    """Plan the search for derivations of given head rows: the head's variables come first.
+
+    The positive atoms of `recursive` predicates are stamped, and bind all their columns, since stamps belong to rows.
+    """
+    variables, types, atoms = list(rule.variables), list(rule.types), []
+    for atom in rule.atoms:
+        columns = list(atom.columns)
+        for column, variable in enumerate(columns):
+            if variable is None and atom.predicate in recursive:
+                columns[column] = len(variables)
+                variables.append(f"_{len(variables)}")
+                types.append(Type.NUMBER)  # never decoded
+        atoms.append(replace(atom, columns=tuple(columns)))
+    full = replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
+    stamped = frozenset(number for number, atom in enumerate(atoms) if atom.predicate in recursive)
+    return _plan(full, variable_order(full, rows, rule.head_columns), stamped=stamped)
+
+
+def _plan(rule: CoreRule, order: Sequence[int], given: int = -1, stamped: frozenset[int] = frozenset()) -> RulePlan:
     depth_of = {variable: depth for depth, variable in enumerate(order)}
     atoms = {number: _atom_plan(rule, number, depth_of) for number in range(len(rule.atoms)) if number != given}
     positive = tuple(atoms[number] for number in atoms if not rule.atoms[number].negated)
     negated = sorted((atoms[number] for number in atoms if rule.atoms[number].negated), key=lambda atom: atom.depths[-1])
-    bindings, filters, bounds = _place_checks(rule, depth_of, given)
+    bindings, filters, bounds = _place_checks(rule, depth_of)
     depths = tuple(
         DepthPlan(
             variable,
@@ -103,7 +133,7 @@ def plan_rule(rule: CoreRule, rows: Rows, given: int = -1, order: Sequence[int] 
         )
         for depth, variable in enumerate(order)
     )
-    return RulePlan(rule, given, tuple(order), depths, positive, tuple(negated))
+    return RulePlan(rule, given, stamped, tuple(order), depths, positive, tuple(negated))
 
 
 def _atom_plan(rule: CoreRule, number: int, depth_of: dict[int, int]) -> AtomPlan:
@@ -113,7 +143,7 @@ def _atom_plan(rule: CoreRule, number: int, depth_of: dict[int, int]) -> AtomPla
 
 
 def _place_checks(
-    rule: CoreRule, depth_of: dict[int, int], given: int
+    rule: CoreRule, depth_of: dict[int, int]
 ) -> tuple[dict[int, CoreBinding], dict[int, list[CoreFilter]], dict[int, list[Bound]]]:
     """Each binding and filter at the first depth at which its variables are bound."""
     bindings: dict[int, CoreBinding] = {}

@@ -108,7 +108,8 @@ class BTree:
     def apply(self, root: int, rows: Words, weights: Words, action: int) -> tuple[int, Words]:
         """Apply a batch; the new root, and for each row 1 if it came, -1 if it went, 0 if neither.
 
-        SET inserts rows of positive weight and deletes those of negative weight. COUNT_UP adds weights to payloads, and a row is there
+        SET inserts rows of positive weight, with the weight as payload in a tree that has them, and deletes those of negative weight;
+        a row that is there stays as it is. COUNT_UP adds weights to payloads, and a row is there
         while its payload is positive; raises InternalError if one becomes negative. MAX raises payloads to weights and inserts rows
         that are absent. REMOVE deletes rows. O(log n) a row; a batch as large as a quarter of the tree costs O(n) instead.
         """
@@ -116,8 +117,8 @@ class BTree:
         self._writing(rows)
         if weights.shape != (count,) or weights.dtype != WORD:
             raise ValueError(f"{count} rows need as many int64 weights, not {weights.dtype}{list(weights.shape)}")
-        if action != REMOVE and self.payload != (action != SET):
-            raise ValueError(f"action {action} does not fit a tree {'with' if self.payload else 'without'} payloads")
+        if action in (COUNT_UP, MAX) and not self.payload:
+            raise ValueError(f"action {action} needs a tree with payloads")
         changes = weights.copy()
         if count >= BULK and 4 * count >= self.size(root):
             return self._merge(root, rows, changes, action), changes

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from datalog.store.pool import PagePool
 from datalog.store.rows import sort_distinct
 
 Words = NDArray[np.int64]
+Payload = Literal["nothing", "counts", "stamps"]  # counts: in the first arrangement only; stamps: in all
 Columns = tuple[int, ...]
 
 
@@ -52,8 +54,8 @@ class Delta:
     deleted: Words
     _arranged: dict[Columns, Words] = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
-        return bool(len(self.inserted) or len(self.deleted))
+    def __len__(self) -> int:
+        return len(self.inserted) + len(self.deleted)
 
     def arranged(self, arrangement: Arrangement) -> Words:
         """All changed rows, sorted in the arrangement's order."""
@@ -70,7 +72,7 @@ class Storage:
         self.committed: Words = np.empty(0, np.int64)
         self.roots: Words = self.committed
         self.arrangements: dict[str, list[Arrangement]] = {}
-        self.counted: set[str] = set()  # predicates whose first arrangement carries support counts
+        self.payloads: dict[str, Payload] = {}
 
     # --- trees ---------------------------------------------------------------------------------------------------------
 
@@ -84,23 +86,40 @@ class Storage:
         """Take back the trees beyond the first `count`. Between transactions only."""
         self.committed = self.roots = self.committed[:count].copy()
 
-    def arrange(self, predicate: str, orders: Iterable[Columns], counted: bool) -> None:
-        """Say in which column orders an (empty) predicate is kept; with `counted`, the first one carries support counts."""
-        listed = []
-        for place, columns in enumerate(orders):
-            tree = BTree(self.pool, len(columns), payload=counted and place == 0)
-            listed.append(Arrangement(self.add_tree(), columns, tree, columns == tuple(range(len(columns)))))
-        self.arrangements[predicate] = listed
-        if counted:
-            self.counted.add(predicate)
+    def arrange(self, predicate: str, orders: Iterable[Columns], payload: Payload = "nothing") -> None:
+        """Say in which column orders an (empty) predicate is kept, and what its rows carry."""
+        self.payloads[predicate] = payload
+        self.arrangements[predicate] = []
+        for columns in orders:
+            self._add_arrangement(predicate, columns)
 
     def add_arrangement(self, predicate: str, columns: Columns) -> Arrangement:
-        """Keep a predicate in one more column order, from its present rows on. Within a transaction only."""
-        tree = BTree(self.pool, len(columns))
-        arrangement = Arrangement(self.add_tree(), columns, tree, columns == tuple(range(len(columns))))
-        self.roots[arrangement.number] = tree.build(arrangement.arrange(self.rows(predicate)))
-        self.arrangements[predicate].append(arrangement)
+        """Keep a predicate in one more column order, from its present rows on. Within a transaction only. O(n log n)."""
+        arrangement = self._add_arrangement(predicate, columns)
+        first = self.arrangements[predicate][0]
+        root = int(self.roots[first.number])
+        if self.payloads[predicate] == "stamps":
+            rows, stamps = first.tree.export_with_payload(root)
+            self.roots[arrangement.number] = self._build(arrangement, first.declared(rows), stamps)
+        else:
+            self.roots[arrangement.number] = self._build(arrangement, first.declared(first.tree.export(root)), None)
         return arrangement
+
+    def serving(self, predicate: str, columns: Columns) -> Arrangement | None:
+        """The first arrangement whose order begins with `columns`, or None."""
+        return next((kept for kept in self.arrangements[predicate] if kept.columns[: len(columns)] == columns), None)
+
+    def _add_arrangement(self, predicate: str, columns: Columns) -> Arrangement:
+        kept = self.arrangements[predicate]
+        payload = self.payloads[predicate] == "stamps" or (self.payloads[predicate] == "counts" and not kept)
+        tree = BTree(self.pool, len(columns), payload=payload)
+        kept.append(Arrangement(self.add_tree(), columns, tree, columns == tuple(range(len(columns)))))
+        return kept[-1]
+
+    def _build(self, arrangement: Arrangement, rows: Words, payload: Words | None) -> int:
+        """A new tree of distinct rows given in declared order."""
+        arranged, payload = _sorted(rows if arrangement.in_order else rows[:, arrangement.columns], payload)
+        return arrangement.tree.build(arranged, payload)
 
     # --- versions --------------------------------------------------------------------------------------------------------
 
@@ -133,16 +152,17 @@ class Storage:
         arranged = rows if first.in_order else np.ascontiguousarray(rows[:, first.columns])
         return first.tree.contains((self.roots if roots is None else roots)[first.number], arranged)
 
-    def replace(self, predicate: str, rows: Words, counts: Words | None = None) -> None:
-        """Give an emptied predicate its rows (declared order, distinct); `counts` where it is counted."""
+    def stamps(self, predicate: str, rows: Words) -> Words:
+        """The stamps of rows (declared order) of a stamped predicate; 0 for rows that are not there."""
+        first = self.arrangements[predicate][0]
+        arranged = rows if first.in_order else np.ascontiguousarray(rows[:, first.columns])
+        return first.tree.find(int(self.roots[first.number]), arranged)[1]
+
+    def replace(self, predicate: str, rows: Words, payload: Words | None = None) -> None:
+        """Give an emptied predicate its rows (declared order, distinct), with what they carry, if anything."""
         for place, arrangement in enumerate(self.arrangements[predicate]):
-            arranged = rows if arrangement.in_order else np.ascontiguousarray(rows[:, arrangement.columns])
-            order = np.lexsort(arranged.T[::-1]) if not _is_sorted(arranged) else None
-            payload = counts if place == 0 else None
-            if order is not None:
-                arranged = np.ascontiguousarray(arranged[order])
-                payload = payload[order] if payload is not None else None
-            self.roots[arrangement.number] = arrangement.tree.build(arranged, payload)
+            carried = payload if place == 0 or self.payloads[predicate] == "stamps" else None
+            self.roots[arrangement.number] = self._build(arrangement, rows, carried)
 
     def clear(self, predicate: str) -> None:
         """Empty a predicate; older versions keep its rows."""
@@ -153,36 +173,60 @@ class Storage:
     def change(self, predicate: str, rows: Words, weights: Words) -> Delta:
         """Add weights to rows (declared order, distinct) and return the rows that appeared and disappeared.
 
-        A counted predicate adds to support counts and drops a row at 0; another one inserts at a positive weight and
-        deletes at a negative one.
+        Rows that carry counts gain the weight, and are there while their count is positive. Otherwise a row is inserted
+        at a positive weight, which becomes its stamp where rows carry stamps, and deleted at a negative one.
         """
         first, *others = self.arrangements[predicate]
-        action = COUNT_UP if predicate in self.counted else SET
-        arranged = rows
-        if not first.in_order:
-            arranged = np.ascontiguousarray(rows[:, first.columns])
-            order = np.lexsort(arranged.T[::-1])
-            arranged, weights = np.ascontiguousarray(arranged[order]), np.ascontiguousarray(weights[order])
+        action = COUNT_UP if self.payloads[predicate] == "counts" else SET
+        arranged, weights = _sorted(rows if first.in_order else rows[:, first.columns], weights)
         root, moved = first.tree.apply(int(self.roots[first.number]), arranged, weights, action)
         self.roots[first.number] = root
         inserted, deleted = first.declared(arranged[moved > 0]), first.declared(arranged[moved < 0])
         if others and (len(inserted) or len(deleted)):
-            changed = np.concatenate((inserted, deleted))
-            signs = np.ones(len(changed), np.int64)
-            signs[len(inserted) :] = -1
+            touched = moved != 0
+            changed, signs = first.declared(arranged[touched]), moved[touched]
+            if self.payloads[predicate] == "stamps":
+                signs = weights[touched]
             for arrangement in others:
-                turned = changed if arrangement.in_order else np.ascontiguousarray(changed[:, arrangement.columns])
-                order = np.lexsort(turned.T[::-1])
-                self.roots[arrangement.number], _ = arrangement.tree.apply(
-                    int(self.roots[arrangement.number]), np.ascontiguousarray(turned[order]), signs[order], SET
-                )
+                turned, turned_signs = _sorted(changed if arrangement.in_order else changed[:, arrangement.columns], signs)
+                root, _ = arrangement.tree.apply(int(self.roots[arrangement.number]), turned, turned_signs, SET)
+                self.roots[arrangement.number] = root
         return Delta(inserted, deleted)
+
+    def node_changes(self, predicate: str, delta: Delta, columns: Columns, old: Words, new: Words) -> tuple[Words, Words]:
+        """Which values of `columns` (any order) some row has now and had not, and the other way round; distinct.
+
+        Needs an arrangement that begins with these columns in some order, unless they are all columns.
+        """
+        if len(columns) == self.arrangements[predicate][0].tree.width:
+            return sort_distinct(delta.inserted[:, columns]), sort_distinct(delta.deleted[:, columns])
+        kept = next(kept for kept in self.arrangements[predicate] if set(kept.columns[: len(columns)]) == set(columns))
+        nodes = sort_distinct(np.concatenate((delta.inserted, delta.deleted))[:, columns])
+        turned = np.ascontiguousarray(nodes[:, [columns.index(column) for column in kept.columns[: len(columns)]]])
+        before = kept.tree.count_prefixes(int(old[kept.number]), turned) > 0
+        after = kept.tree.count_prefixes(int(new[kept.number]), turned) > 0
+        return nodes[after & ~before], nodes[before & ~after]
 
     def difference(self, predicate: str, old: Words, new: Words) -> Delta:
         """What changed in a predicate between two versions."""
         first = self.arrangements[predicate][0]
         deleted, inserted, _ = first.tree.diff(int(old[first.number]), int(new[first.number]))
         return Delta(first.declared(inserted), first.declared(deleted))
+
+
+@overload
+def _sorted(rows: Words, carried: Words) -> tuple[Words, Words]: ...
+@overload
+def _sorted(rows: Words, carried: None) -> tuple[Words, None]: ...
+@overload
+def _sorted(rows: Words, carried: Words | None) -> tuple[Words, Words | None]: ...
+def _sorted(rows: Words, carried: Words | None) -> tuple[Words, Words | None]:
+    """Rows in lexicographic order, and what they carry with them."""
+    rows = np.ascontiguousarray(rows)
+    if _is_sorted(rows):
+        return rows, carried
+    order = np.lexsort(rows.T[::-1])
+    return np.ascontiguousarray(rows[order]), None if carried is None else np.ascontiguousarray(carried[order])
 
 
 def _is_sorted(rows: Words) -> bool:

@@ -171,7 +171,7 @@ class Values:
 
     def sort_by_value(self, codes: Codes, types: Sequence[Type]) -> Codes:
         """The rows of int64[n, k] in the order of their values, the first column most significant. O(n log n)."""
-        if len(codes) < 2:
+        if len(codes) < 2 or not types:  # a nullary predicate has at most one row
             return np.ascontiguousarray(codes)
         keys = [self._ranks(codes[:, number]) if type is Type.SYMBOL else codes[:, number] for number, type in enumerate(types)]
         return np.ascontiguousarray(codes[np.lexsort(keys[::-1])])

@@ -1,0 +1,78 @@
+"""One rule of a recursion-free stratum, and the two ways to maintain it; both give the exact signed head rows.
+
+recorded: the change oracle names regions from the sensitivity index; δhead ← (Body[old] … Body[new]), ChangeOracle.
+derived: telescoped delta plans, δ(A⋈B⋈C) = δA⋈B⋈C + A′⋈δB⋈C + A′⋈B′⋈δC, a negated atom with the opposite sign
+(METHOD.md, sections 3 and 4). A change of an atom with wildcards is a change of whether any row has its other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.evaluate.join import Budget, Join
+from datalog.kernels import encoding as code
+from datalog.maintain.records import RecordIndex
+from datalog.maintain.recursive import ChangeJoin
+from datalog.store.storage import Delta, Storage
+
+Words = NDArray[np.int64]
+Signed = list[tuple[Words, int]]  # head rows, each block with its sign
+
+
+class CountedRule:
+    """A rule, its full join, and, while it is maintained by records, its index."""
+
+    def __init__(self, storage: Storage, join: Join, recording: int) -> None:
+        self.join, self.index = join, None
+        self.reads = frozenset(atom.predicate for atom in join.encoded.plan.rule.atoms)
+        self.full_steps = 0  # of the last full evaluation
+        self._storage, self._recording = storage, recording
+        self.index: RecordIndex | None = None
+
+    def record(self) -> None:
+        """Be maintained by records from the next full evaluation on."""
+        self.index = RecordIndex(self._storage, self.join.encoded.plan)
+
+    def evaluate(self) -> Words:
+        """The head rows of all bindings; plants the records."""
+        before = self.join.steps
+        recording = self._recording if self.index is not None else code.RECORD_NOTHING
+        join = self.join
+        rows, records = join.complete(self._storage.pool.pages, join.at(self._storage.roots), join.everything(), recording)
+        if self.index is not None:
+            self.index.rebuild(records)
+        self.full_steps = self.join.steps - before
+        return rows
+
+    def recorded(self, deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
+        """The changes of the head, by records."""
+        storage, join, index = self._storage, self.join, self.index
+        assert index is not None
+        regions = index.regions(deltas, old, storage.roots)
+        if not len(regions):
+            return []
+        gone, _ = join.complete(storage.pool.pages, join.at(old), regions, budget=budget)
+        come, records = join.complete(storage.pool.pages, join.at(storage.roots), regions, self._recording, budget=budget)
+        if len(records):
+            index.plant(records)
+            if index.outgrown:
+                self.evaluate()
+        return [(gone, -1), (come, 1)]
+
+    def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
+        """The changes of the head, by delta plans; `changes` are those of all atoms whose predicates changed."""
+        storage = self._storage
+        signed: Signed = []
+        for change in changes:
+            join = change.delta.join
+            born, died = storage.node_changes(
+                change.delta.predicate, deltas[change.delta.predicate], change.delta.columns, old, storage.roots
+            )
+            roots = join.between(old, storage.roots)
+            for rows, sign in ((born, -1 if change.negated else 1), (died, 1 if change.negated else -1)):
+                if len(rows):
+                    signed.append((join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget)[0], sign))
+        return signed

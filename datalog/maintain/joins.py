@@ -1,0 +1,117 @@
+"""The joins of a program, made when they are first needed, and the arrangements that they read.
+
+Full joins and the delta joins of recursive atoms are there from the start, planned together so that few arrangements
+serve them. Joins that only maintenance needs (a change of one atom, support for a head row) are planned when a change can
+first reach them; an arrangement that they miss is then built from the committed rows and shared by all rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import InternalError
+from datalog.evaluate.fixpoint import DeltaJoin
+from datalog.evaluate.join import Join
+from datalog.ir.core import CoreProgram
+from datalog.maintain.recursive import ChangeJoin, SupportJoin
+from datalog.plan.encode import encode_plan
+from datalog.plan.order import Rows
+from datalog.plan.program import plan_program
+from datalog.plan.rule import RulePlan, plan_delta, plan_support
+from datalog.store.storage import Storage
+from datalog.store.values import Values
+
+Words = NDArray[np.int64]
+
+
+class Joins:
+    """All joins of one program over one storage. The constructor arranges the program's predicates."""
+
+    def __init__(self, program: CoreProgram, storage: Storage, values: Values, rows: Rows) -> None:
+        self.program, self.plan = program, plan_program(program, rows)
+        self._storage, self._values, self._rows = storage, values, rows
+        self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
+        for name, predicate in program.predicates.items():
+            payload = "stamps" if name in self._recursive else "counts" if predicate.derived else "nothing"
+            storage.arrange(name, self.plan.orders[name], payload)
+        self.full = [self.join(plan) for plan in self.plan.rules]
+        self.deltas = [[self._delta(plan) for plan in plans] for plans in self.plan.deltas]
+        self._changes: dict[tuple[int, int], ChangeJoin] = {}
+        self._supports: dict[int, SupportJoin] = {}
+
+    @property
+    def steps(self) -> int:
+        """Iterator operations of all joins so far."""
+        deltas = [delta.join for joins in self.deltas for delta in joins]
+        changes = [change.delta.join for change in self._changes.values()]
+        return sum(join.steps for join in (*self.full, *deltas, *changes, *(support.join for support in self._supports.values())))
+
+    def join(self, plan: RulePlan) -> Join:
+        """The join of a plan whose arrangements are there."""
+        return Join(encode_plan(plan, self._values.encode, self._shape), self._values.symbols.labels, self._values.decode)
+
+    def change(self, rule: int, atom: int) -> ChangeJoin:
+        """The join for changes of one atom; `prepare` must have seen the atom's predicate."""
+        return self._changes[rule, atom]
+
+    def support(self, rule: int) -> SupportJoin:
+        return self._supports[rule]
+
+    def prepare(self, wanted: Mapping[int, tuple[int, ...]], supported: tuple[int, ...]) -> None:
+        """Plan the changes of the atoms `wanted` per rule, and the support of the heads of the rules `supported`.
+
+        Between transactions: a missing arrangement is built in one of its own.
+        """
+        changes = [(rule, atom) for rule, atoms in wanted.items() for atom in atoms if (rule, atom) not in self._changes]
+        supports = [rule for rule in supported if rule not in self._supports]
+        plans = {key: plan_delta(self.program.rules[key[0]], self._rows, key[1]) for key in changes}
+        support_plans = {
+            rule: plan_support(self.program.rules[rule], self._rows, self._recursive[self.program.rules[rule].head]) for rule in supports
+        }
+        self._arrange([*plans.values(), *support_plans.values()])
+        for key, plan in plans.items():
+            rule = self.program.rules[key[0]]
+            self._changes[key] = ChangeJoin(rule.head, rule.atoms[key[1]].negated, self._delta(plan))
+        for number, plan in support_plans.items():
+            self._supports[number] = self._support(plan)
+
+    def _arrange(self, plans: list[RulePlan]) -> None:
+        """Build the arrangements that the plans miss; the longest requests first, since they serve the shorter ones."""
+        requests = sorted({request for plan in plans for request in plan.requests}, key=lambda request: (-len(request[1]), request))
+        missing = [(name, columns) for name, columns in requests if self._storage.serving(name, columns) is None]
+        if not missing:
+            return
+        self._storage.begin()
+        try:
+            for name, columns in missing:
+                if self._storage.serving(name, columns) is None:
+                    width = self.program.predicates[name].width
+                    self._storage.add_arrangement(name, columns + tuple(c for c in range(width) if c not in columns))
+            self._storage.commit()
+        except BaseException:
+            self._storage.abort()
+            raise
+
+    def _delta(self, plan: RulePlan) -> DeltaJoin:
+        atom = plan.rule.atoms[plan.given]
+        columns = tuple(place for place, variable in enumerate(atom.columns) if variable is not None)
+        return DeltaJoin(atom.predicate, columns, self.join(plan))
+
+    def _support(self, plan: RulePlan) -> SupportJoin:
+        first: dict[int, int] = {}
+        repeats = []
+        for column, variable in enumerate(plan.rule.head_columns):
+            if variable in first:
+                repeats.append((first[variable], column))
+            else:
+                first[variable] = column
+        return SupportJoin(plan.rule.head, tuple(first.values()), tuple(repeats), self.join(plan))
+
+    def _shape(self, predicate: str, columns: tuple[int, ...]) -> tuple[int, int, int, int]:
+        kept = self._storage.serving(predicate, columns)
+        if kept is None:
+            raise InternalError(f"no arrangement of {predicate} begins with the columns {columns}")
+        return kept.number, kept.tree.width, kept.tree.leaf_rows, kept.tree.inner_rows
