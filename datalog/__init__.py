@@ -1,18 +1,27 @@
-"""Incremental Datalog: write rules, stream inserts and deletes, and every derived relation stays exactly true."""
+"""Incremental Datalog: write rules, stream inserts and deletes, and every derived relation stays exactly true.
 
-from datalog.database import Database, Snapshot, UnknownPredicate
-from datalog.errors import (
-    DataError,
-    DatalogError,
-    Diagnostic,
-    EvaluationError,
-    InternalError,
-    PlacedError,
-    ProgramError,
-    StreamError,
-)
-from datalog.relation import Relation
-from datalog.transaction import Change, Changes, Transaction
+The public names are imported when they are first used, so that `datalog --help` does not wait for numpy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datalog.database import Database, Snapshot, UnknownPredicate
+    from datalog.errors import (
+        DataError,
+        DatalogError,
+        Diagnostic,
+        EvaluationError,
+        InternalError,
+        PlacedError,
+        ProgramError,
+        StreamError,
+    )
+    from datalog.relation import Relation
+    from datalog.transaction import Change, Changes, Transaction
 
 __all__ = [
     "Change",
@@ -32,3 +41,22 @@ __all__ = [
     "UnknownPredicate",
 ]
 __version__ = "0.1.0"
+
+_HOMES = {
+    "datalog.database": ("Database", "Snapshot", "UnknownPredicate"),
+    "datalog.relation": ("Relation",),
+    "datalog.transaction": ("Change", "Changes", "Transaction"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME.get(name, "datalog.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

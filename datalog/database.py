@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DatalogError, Diagnostic, ProgramError
+from datalog.errors import DataError, DatalogError, Diagnostic, ProgramError
 from datalog.ir.core import Predicate
 from datalog.relation import Relation
 from datalog.transaction import Changes, Transaction
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
-    from datalog.plan.program import ProgramPlan
     from datalog.store.values import Row, Values
 
 Words = NDArray[np.int64]
@@ -49,7 +50,7 @@ class Database:
     ) -> None:
         from datalog.maintain.engine import Options
 
-        self.text, self.file = _read(program)
+        self.text, self.file = read_program(program)
         self._options = Options(maintain, coalesce, rows_per_page)
         self._lock = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
@@ -103,7 +104,7 @@ class Database:
         with self._lock:
             lowered = lower_query(parse_literals(body), self._program)
             head = lowered.predicates["?query"]
-            codes = run_query(self._engine.storage, lowered, self._engine.join)
+            codes = run_query(self._engine.storage, lowered, self._engine.joins.join)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def snapshot(self) -> Snapshot:
@@ -167,11 +168,6 @@ class Database:
         return self._core
 
     @property
-    def plan(self) -> ProgramPlan:
-        """How they are evaluated."""
-        return self._engine.plan
-
-    @property
     def values(self) -> Values:
         """What gives codes their values."""
         return self._values
@@ -190,7 +186,9 @@ class Database:
             return name
         if predicate.base:
             return predicate.base
-        raise DatalogError(f"{name} is derived by rules and has no facts of its own; change what it is derived from, or declare `.input {name}`")
+        raise DatalogError(
+            f"{name} is derived by rules and has no facts of its own; change what it is derived from, or declare `.input {name}`"
+        )
 
     def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> Changes:
         """Apply distinct sorted rows with their signs, per given predicate. For transactions."""
@@ -213,28 +211,14 @@ class Database:
         return predicate
 
     def _compile(self, text: str) -> None:
-        from datalog.analysis import analyse
-        from datalog.rewrite import lower
-        from datalog.syntax import parse
-
-        self._program = analyse(parse(text, self.file))
-        self._core = lower(self._program)
+        self._program, self._core = compile_program(text, self.file)
 
     def _first_facts(self, directory: Path | None) -> dict[str, Words]:
-        from datalog.io.facts import read_facts
-        from datalog.store.rows import sort_distinct
         from datalog.store.values import Values
 
         self._values = Values()
-        found: dict[str, list[Words]] = {}
-        for name, rows in self._core.facts.items():
-            found.setdefault(name, []).append(self._values.encode_rows(rows, self.predicates[name].types))
-        if directory is not None:
-            for directive in self._core.directives:
-                for name in directive.predicates if directive.kind == "input" else ():
-                    codes = read_facts(directive, self.predicates[name], directory, self._values)
-                    found.setdefault(self._given(name), []).append(codes)
-        return {name: sort_distinct(np.concatenate(blocks)) for name, blocks in found.items()}
+        with quoting(self.text, self.file):
+            return given_facts(self._core, directory, self._values)
 
     def _evaluate(self, facts: Mapping[str, Words], progress: Progress | None = None) -> Engine:
         from datalog.maintain.engine import Engine
@@ -248,9 +232,7 @@ class Database:
             self._compile(text)
             # A fact of the old text is among the given rows, or has been deleted since.
             old = {(name.removesuffix("@base"), row) for name, rows in before[2].facts.items() for row in rows}
-            new = {
-                name: [row for row in rows if (name.removesuffix("@base"), row) not in old] for name, rows in self._core.facts.items()
-            }
+            new = {name: [row for row in rows if (name.removesuffix("@base"), row) not in old] for name, rows in self._core.facts.items()}
             facts = {name: self._values.encode_rows(rows, self.predicates[name].types) for name, rows in new.items() if rows}
             self._engine = self._evaluate(self._carried_over(before[2].predicates, facts))
             self.text = text
@@ -278,8 +260,8 @@ class Database:
         return {name: sort_distinct(rows) for name, rows in facts.items()}
 
 
-def _read(program: str | Path) -> tuple[str, str]:
-    """The text of a program and the name of its file."""
+def read_program(program: str | Path) -> tuple[str, str]:
+    """The text of a program and the name of its file; a string is a path if it ends in `.dl` and has one line."""
     if isinstance(program, str) and not (program.endswith(".dl") and "\n" not in program):
         return program, "<program>"
     path = Path(program)
@@ -289,6 +271,51 @@ def _read(program: str | Path) -> tuple[str, str]:
         raise ProgramError([Diagnostic(f"cannot read {path}: {error.strerror}", str(path), 0, 0)]) from error
     except UnicodeDecodeError as error:
         raise ProgramError([Diagnostic(f"{path} is not UTF-8: {error.reason} at byte {error.start}", str(path), 0, 0)]) from error
+
+
+def compile_program(text: str, file: str) -> tuple[Program, CoreProgram]:
+    """A program as quantified rules and as core rules. Raises ProgramError with everything that is wrong without its facts."""
+    from datalog.analysis import analyse
+    from datalog.outputs import check_directives
+    from datalog.rewrite import lower
+    from datalog.syntax import parse
+
+    program = analyse(parse(text, file))
+    core = lower(program)
+    with quoting(text, file):
+        check_directives(core.directives)
+    return program, core
+
+
+def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> dict[str, Words]:
+    """The facts of the text and, given a directory, those of the files of `.input`, by the predicates that store them."""
+    from datalog.io.facts import read_facts
+    from datalog.store.rows import sort_distinct
+
+    found: dict[str, list[Words]] = {}
+    for name, rows in core.facts.items():
+        found.setdefault(name, []).append(values.encode_rows(rows, core.predicates[name].types))
+    for directive in core.directives if directory is not None else ():
+        for name in directive.predicates if directive.kind == "input" else ():
+            assert directory is not None
+            predicate = core.predicates[name]
+            codes = read_facts(directive, predicate, directory, values)
+            found.setdefault(predicate.base or name, []).append(codes)
+    return {name: sort_distinct(np.concatenate(blocks)) for name, blocks in found.items()}
+
+
+@contextmanager
+def quoting(text: str, file: str) -> Iterator[None]:
+    """Quote the line of the program in errors that name a place in it and do not know its text."""
+    try:
+        yield
+    except (ProgramError, DataError) as error:
+        lines = text.split("\n")
+        found = [
+            replace(one, text=lines[one.line - 1].rstrip("\r")) if one.file == file and one.line and not one.text else one
+            for one in error.diagnostics
+        ]
+        raise type(error)(found) from error.__cause__
 
 
 class UnknownPredicate(DatalogError, KeyError):

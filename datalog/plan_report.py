@@ -1,60 +1,112 @@
 """What `datalog plan` shows: how a program will be evaluated and maintained, as stable text.
 
-    edge(x, [y])      an iterator or a watch at column y, below the value of x
-    edge([x], ·) | z  a watch at column x, in contexts that z belongs to; the dot is a column that is not looked at yet
+edge(x, [y])      an iterator or a watch at column y, below the value of x
+edge([x], ·) | z  a watch at column x, in contexts that z belongs to; the dot is a column that is not looked at yet
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
 from datalog.ir.formulas import Program
 from datalog.ir.text import format_core_rule, format_expression, format_rule
-from datalog.plan.program import ProgramPlan
-from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch
+from datalog.plan.order import Rows
+from datalog.plan.program import ProgramPlan, plan_program
+from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch, plan_delta, plan_support
 
 LABEL = 13  # columns before what a line of a rule says
 
 
-def report_plan(program: Program, core: CoreProgram, plan: ProgramPlan, recompute: bool = False) -> str:
-    """Quantified rules, strata, core rules with their plans, arrangements. With `recompute` nothing is recorded."""
+def report_file(path: Path, facts: Path | None, maintain: str) -> str:
+    """The plan of a program by the sizes of its facts; of those in files only with a facts directory."""
+    from datalog.database import compile_program, given_facts, quoting, read_program
+    from datalog.store.values import Values
+
+    text, file = read_program(path)
+    program, core = compile_program(text, file)
+    with quoting(text, file):
+        sizes = {name: len(rows) for name, rows in given_facts(core, facts, Values()).items()}
+    guess = max(sizes.values(), default=0)
+    return report_plan(program, core, lambda name: sizes.get(name) or guess, maintain)
+
+
+def report_plan(program: Program, core: CoreProgram, rows: Rows, maintain: str = "auto") -> str:
+    """Quantified rules, strata, core rules with their plans, arrangements; `rows` tells or guesses sizes."""
+    plan = plan_program(core, rows)
+    later: list[RulePlan] = []
     sections = (
-        ("quantified rules", [f"{format_rule(rule)}" for rule in program.rules]),
+        ("quantified rules", [format_rule(rule) for rule in program.rules]),
         ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(core.strata, 1)]),
-        ("rules", list(rule_lines(core, plan, recompute))),
-        ("arrangements", list(arrangement_lines(core, plan))),
+        ("rules", list(rule_lines(core, plan, rows, maintain, later))),
+        ("arrangements", list(arrangement_lines(core, plan, later))),
     )
-    return "\n".join("".join(f"{line}\n" for line in (title, *(f"  {line}".rstrip() for line in lines))) for title, lines in sections if lines)
+    return "\n".join(
+        "".join(f"{line}\n" for line in (title, *(f"  {line}".rstrip() for line in lines))) for title, lines in sections if lines
+    )
 
 
 def stratum_line(number: int, stratum: Stratum) -> str:
-    rules = f"rule{'s' if len(stratum.rules) > 1 else ''} {', '.join(str(rule + 1) for rule in stratum.rules)}" if stratum.rules else "no rules"
+    rules = (
+        f"rule{'s' if len(stratum.rules) > 1 else ''} {', '.join(str(rule + 1) for rule in stratum.rules)}" if stratum.rules else "no rules"
+    )
     return f"{number}  {', '.join(stratum.predicates)}: {rules}{', recursive' if stratum.recursive else ''}"
 
 
-def rule_lines(core: CoreProgram, plan: ProgramPlan, recompute: bool) -> Iterator[str]:
-    recursive = {number for stratum in core.strata if stratum.recursive for number in stratum.rules}
-    for number, (own, deltas) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
+def rule_lines(core: CoreProgram, plan: ProgramPlan, rows: Rows, maintain: str, later: list[RulePlan]) -> Iterator[str]:
+    """Each core rule with its plan; plans that only maintenance needs are added to `later`."""
+    recursive = {number: stratum.predicates for stratum in core.strata if stratum.recursive for number in stratum.rules}
+    for number, (own, rounds) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
         if number:
             yield ""
         yield f"{number + 1}  {format_core_rule(own.rule)}"
         if is_copy(own, core.predicates):
-            yield f"   {labelled('maintenance', 'the given rows of ' + own.rule.head)}"
+            yield f"   {labelled('maintenance', f'the given rows of {own.rule.head}')}"
             continue
         yield from (f"   {line}" for line in order_lines(own, core.predicates))
-        if number in recursive:
-            yield f"   {labelled('maintenance', 'recomputed with its stratum')}"
-            for delta in deltas:
-                yield f"   {labelled('round', f'new rows of {given_atom(delta)}')}"
-                yield from (f"   {line}" for line in order_lines(delta, core.predicates))
-        elif recompute:
-            yield f"   {labelled('maintenance', 'recomputed')}"
-        elif watches := own.watches():
-            yield f"   {labelled('maintenance', 'recorded, watching')}"
-            yield from (f"   {labelled('', watch_text(watch, own, core.predicates))}" for watch in watches)
-        else:
-            yield f"   {labelled('maintenance', 'none: it reads no predicate')}"
+        yield from (f"   {labelled('round', delta_text(delta))}" for delta in rounds)
+        within = recursive.get(number, ())
+        yield f"   {labelled('maintenance', maintenance(own, bool(within), maintain))}"
+        if maintain == "recompute":
+            continue
+        if maintain == "recorded" and not within:
+            yield from (f"   {labelled('  watch', watch_text(watch, own, core.predicates))}" for watch in own.watches())
+            continue
+        changes = [plan_delta(own.rule, rows, place) for place, atom in enumerate(own.rule.atoms) if atom.predicate not in within]
+        yield from (f"   {labelled('  change', delta_text(change))}" for change in changes)
+        later += changes
+        if within:
+            support = plan_support(own.rule, rows, within)
+            yield f"   {labelled('  support', support_text(support))}"
+            later.append(support)
+
+
+def maintenance(plan: RulePlan, recursive: bool, maintain: str) -> str:
+    if not plan.rule.atoms:
+        return "none, it reads no predicate"
+    if maintain == "recompute":
+        return "its stratum is evaluated anew"
+    way = "by stamps" if recursive else "recorded" if maintain == "recorded" else "derived on demand"
+    return f"{way}, or its stratum is evaluated anew where that takes fewer steps" if maintain == "auto" else way
+
+
+def delta_text(plan: RulePlan) -> str:
+    """The changed atom, and the variables that are then joined in this order."""
+    rule, atom = plan.rule, plan.rule.atoms[plan.given]
+    cells = ("_" if column is None else rule.variables[column] for column in atom.columns)
+    known = {column for column in atom.columns if column is not None}
+    return then(f"{'!' if atom.negated else ''}{atom.predicate}({', '.join(cells)})", known, plan)
+
+
+def support_text(plan: RulePlan) -> str:
+    head = f"{plan.rule.head}({', '.join(plan.rule.variables[column] for column in plan.rule.head_columns)})"
+    return then(head, set(plan.rule.head_columns), plan)
+
+
+def then(first: str, known: set[int], plan: RulePlan) -> str:
+    rest = [plan.rule.variables[variable] for variable in plan.order if variable not in known]
+    return f"{first}, then {', '.join(rest)}" if rest else first
 
 
 def is_copy(plan: RulePlan, predicates: dict[str, Predicate]) -> bool:
@@ -65,13 +117,9 @@ def is_copy(plan: RulePlan, predicates: dict[str, Predicate]) -> bool:
 def order_lines(plan: RulePlan, predicates: dict[str, Predicate]) -> Iterator[str]:
     """The variable order, then each variable with what takes part at its depth."""
     rule = plan.rule
-    yield labelled("order", ", ".join(rule.variables[variable] for variable in plan.order))
-    bound = len(set(rule.atoms[plan.given].columns) - {None}) if plan.given >= 0 else 0
-    for depth, step in enumerate(plan.depths):
-        parts = list(step_parts(step, plan, predicates))
-        if depth < bound:
-            parts.insert(0, "given")
-        yield labelled(f"  {rule.variables[step.variable]}", ", ".join(parts) or "free")
+    yield labelled("order", ", ".join(rule.variables[variable] for variable in plan.order) or "no variables")
+    for step in plan.depths:
+        yield labelled(f"  {rule.variables[step.variable]}", ", ".join(step_parts(step, plan, predicates)))
 
 
 def step_parts(step: DepthPlan, plan: RulePlan, predicates: dict[str, Predicate]) -> Iterator[str]:
@@ -98,11 +146,6 @@ def filter_text(check: CoreFilter, names: Sequence[str]) -> str:
     return f"{format_expression(check.left, names)} {check.operator} {format_expression(check.right, names)}"
 
 
-def given_atom(plan: RulePlan) -> str:
-    atom = plan.rule.atoms[plan.given]
-    return f"{atom.predicate}({', '.join('_' if column is None else plan.rule.variables[column] for column in atom.columns)})"
-
-
 def atom_text(atom: AtomPlan, level: int, plan: RulePlan, predicates: dict[str, Predicate]) -> str:
     """The atom with its columns as declared: variables above `level`, the one at `level` in brackets, dots beyond."""
     cells = ["_"] * len(predicates[atom.predicate].types)
@@ -118,12 +161,22 @@ def watch_text(watch: Watch, plan: RulePlan, predicates: dict[str, Predicate]) -
     return f"{text} | {others}" if others else text
 
 
-def arrangement_lines(core: CoreProgram, plan: ProgramPlan) -> Iterable[str]:
+def arrangement_lines(core: CoreProgram, plan: ProgramPlan, later: Iterable[RulePlan]) -> Iterator[str]:
+    """The column orders of each predicate; in parentheses those that are made when a change first needs them."""
     width = max(map(len, plan.orders), default=0)
+    requests = sorted({request for delta in later for request in delta.requests}, key=lambda request: (-len(request[1]), request))
     for name, orders in plan.orders.items():
-        attributes = core.predicates[name].attributes
-        listed = "; ".join(", ".join(attributes[column] for column in order) if attributes else "()" for order in orders)
-        yield f"{name:<{width}}  {listed}"
+        predicate = core.predicates[name]
+        added: list[tuple[int, ...]] = []
+        for columns in (columns for asked, columns in requests if asked == name):
+            if not any(kept[: len(columns)] == columns for kept in (*orders, *added)):
+                added.append(columns + tuple(c for c in range(predicate.width) if c not in columns))
+        listed = [columns_text(order, predicate) for order in orders] + [f"({columns_text(order, predicate)})" for order in added]
+        yield f"{name:<{width}}  {'; '.join(listed)}"
+
+
+def columns_text(order: Iterable[int], predicate: Predicate) -> str:
+    return ", ".join(predicate.attributes[column] for column in order) if predicate.attributes else "no columns"
 
 
 def labelled(label: str, text: str) -> str:

@@ -27,7 +27,7 @@ def print_relation(relation: Relation, predicate: Predicate, out: TextIO | None 
     size = len(relation)
     right = [type is not Type.SYMBOL for type in predicate.types]
     rows = relation.first(SHOWN_ROWS) if out.isatty() else relation
-    print_table(f"{relation.name} ({counted(size)})", relation.columns, right, rows, size, out, "use -D to write all")
+    print_table(f"{relation.name} ({counted(size, 'row')})", relation.columns, right, rows, size, out, "use -D to write all")
 
 
 def print_table(
@@ -81,8 +81,8 @@ def width_of(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def counted(size: int) -> str:
-    return f"{size} row{'' if size == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def draw_table(

@@ -1,0 +1,5 @@
+"""`python -m datalog` is the command line."""
+
+from datalog.cli import main
+
+main()

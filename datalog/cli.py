@@ -1,0 +1,265 @@
+"""The command line: `datalog run | repl | check | plan | fmt`.
+
+Exit status: 0 fine, 1 the program or its data are wrong (or the engine is, and says so), 2 usage, 130 interrupted, 141
+nobody reads standard output any more. Each command imports what it needs when it runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from datalog import __version__
+from datalog.errors import DatalogError, InternalError
+
+if TYPE_CHECKING:
+    from datalog.ir.core import CoreProgram
+    from datalog.ir.formulas import Program
+
+DEBUG = "DATALOG_DEBUG"
+COALESCE = ("hull", "run", "exact")
+MAINTAIN = ("auto", "recorded", "derived", "recompute")
+SMALLEST_PAGE = 3  # rows
+INTERRUPTED, UNREAD = 130, 141
+
+program_argument = click.argument("program", type=click.Path(path_type=Path), metavar="PROGRAM.dl")
+facts_option = click.option(
+    "-F",
+    "--facts",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=Path(),
+    metavar="DIR",
+    help="Where the files of .input are.  [default: the current directory]",
+)
+maintain_option = click.option(
+    "--maintain",
+    type=click.Choice(MAINTAIN),
+    default="auto",
+    help="How rules follow a change: by recorded sensitivities, by sensitivities derived on demand, by evaluation anew, or by "
+    "what takes the fewest steps. Answers never differ.  [default: auto]",
+)
+
+
+class Commands(click.Group):
+    """Turns what a command raises into a message and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", newline="\n")
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered has nowhere to go at exit
+            ctx.exit(UNREAD)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except InternalError as error:
+            self._our_fault(ctx, error)
+        except DatalogError as error:
+            sys.stdout.flush()
+            print(error, file=sys.stderr)
+            ctx.exit(1)
+        except MemoryError:
+            print("datalog: out of memory", file=sys.stderr)
+            ctx.exit(1)
+        except Exception as error:
+            self._our_fault(ctx, error)
+
+    def _our_fault(self, ctx: click.Context, error: Exception) -> None:
+        message = f"{type(error).__name__}: {error}" if not isinstance(error, InternalError) else str(error)
+        print(f"datalog: internal error: {message}; this is a bug of datalog, please report it", file=sys.stderr)
+        if os.environ.get(DEBUG):
+            raise error
+        print(f"    {DEBUG}=1 in the environment shows where it happened", file=sys.stderr)
+        ctx.exit(1)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="datalog")
+def main() -> None:
+    """Datalog whose answers stay true: write rules, then stream inserts and deletes at them."""
+
+
+@main.command()
+@program_argument
+@facts_option
+@click.option(
+    "-D", "--output", metavar="DIR|-", help="Write each .output to a file in DIR (made if missing), or all to standard output (-)."
+)
+@click.option("--stream", metavar="FILE|-", help="Apply these transactions one by one, and print what each of them changes.")
+@click.option("--format", type=click.Choice(["text", "jsonl"]), help="The format of the stream and of the changes.  [default: text]")
+@click.option("--changes-only", is_flag=True, help="Do not print the result on the facts as transaction 0.")
+@click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What a bad transaction does to the stream.  [default: stop]")
+@maintain_option
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Threads; for now one is used, whatever N is.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting: coalesce=hull|run|exact, rows_per_page=N.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    program: Path,
+    facts: Path,
+    output: str | None,
+    stream: str | None,
+    format: str | None,
+    changes_only: bool,
+    on_error: str | None,
+    maintain: Literal["auto", "recorded", "derived", "recompute"],
+    jobs: int,
+    settings: Sequence[str],
+    quiet: bool,
+) -> None:
+    """Evaluate PROGRAM.dl on its facts.
+
+    Without -D, outputs are printed as tables. With --stream, the result on the facts is printed as the insertions of
+    transaction 0 (text: +path(1,3). and -path(2,4). lines, closed by commit.; jsonl: one object a line), then the changes of each
+    transaction before the next one is read; with -D, too, the final contents are written at the end.
+
+    A bad transaction changes nothing. It ends the run with status 1, or with --on-error skip it is passed over: the
+    status is then 0, and a line on standard error counts them. Transactions are numbered as they are committed.
+    """
+    if stream is None and (given := [name for name, value in _only_with_stream(format, changes_only, on_error) if value]):
+        raise click.UsageError(f"{given[0]} says something about a stream, and there is no --stream")
+    if stream is not None and output == "-":
+        raise click.UsageError("with --stream, standard output is for the changes; give -D a directory")
+    if output is not None and Path(output).is_file():
+        raise click.UsageError(f"-D takes a directory, and {output} is a file")
+    chosen = [_setting(text) for text in settings]
+    from datalog.runner import Run
+    from datalog.runner import run as run_program
+
+    asked = Run(
+        program,
+        facts,
+        output or "",
+        stream or "",
+        "jsonl" if format == "jsonl" else "text",
+        maintain,
+        dict(chosen),
+        quiet,
+        changes_only,
+        on_error == "skip",
+    )
+    ctx.exit(run_program(asked))
+
+
+def _only_with_stream(format: str | None, changes_only: bool, on_error: str | None) -> list[tuple[str, object]]:
+    return [("--format", format), ("--changes-only", changes_only), ("--on-error", on_error)]
+
+
+def _setting(text: str) -> tuple[str, str | int]:
+    name, given, value = text.partition("=")
+    if not given:
+        raise click.BadParameter(f"{text} is no NAME=VALUE", param_hint="--set")
+    if name == "coalesce":
+        if value not in COALESCE:
+            raise click.BadParameter(f"coalesce is one of {', '.join(COALESCE)}, not {value}", param_hint="--set")
+        return name, value
+    if name == "rows_per_page":
+        if not value.isdecimal() or int(value) < SMALLEST_PAGE:
+            raise click.BadParameter(f"rows_per_page is a number from {SMALLEST_PAGE} on, not {value}", param_hint="--set")
+        return name, int(value)
+    raise click.BadParameter(f"there is no setting {name}; there are coalesce and rows_per_page", param_hint="--set")
+
+
+@main.command()
+@click.argument("programs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PROGRAM.dl…")
+@click.pass_context
+def check(ctx: click.Context, programs: Sequence[Path]) -> None:
+    """Find what is wrong with programs without running them: syntax, types, unbound variables, negation through recursion."""
+    from datalog.database import compile_program, read_program
+
+    status = 0
+    for path in programs:
+        try:
+            counts = _counts(*compile_program(*read_program(path)))
+        except InternalError:
+            raise
+        except DatalogError as error:
+            print(error, file=sys.stderr)
+            status = 1
+        else:
+            click.echo(f"{path}: {counts}" if len(programs) > 1 else counts)
+    ctx.exit(status)
+
+
+def _counts(program: Program, core: CoreProgram) -> str:
+    from datalog.render import counted
+
+    predicates = {name for name, predicate in core.predicates.items() if not predicate.hidden}
+    strata = [stratum for stratum in core.strata if not predicates.isdisjoint(stratum.predicates)]
+    counts = (
+        counted(len(predicates), "predicate"),
+        counted(len(program.rules), "rule"),
+        counted(len(strata), "stratum", "strata"),
+    )
+    return f"ok: {', '.join(counts)}"
+
+
+@main.command()
+@program_argument
+@click.option(
+    "-F",
+    "--facts",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Plan with the sizes of the facts in DIR, as `datalog run` does.",
+)
+@maintain_option
+def plan(program: Path, facts: Path | None, maintain: str) -> None:
+    """Show how PROGRAM.dl is evaluated and maintained.
+
+    Quantified rules, strata, each core rule with its variable order and with how a change reaches it, and the column orders in
+    which predicates are kept.
+    """
+    from datalog.plan_report import report_file
+
+    click.echo(report_file(program, facts, maintain), nl=False)
+
+
+@main.command()
+@click.argument("programs", type=click.Path(path_type=Path, allow_dash=True), nargs=-1, required=True, metavar="PROGRAM.dl…|-")
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 and name the files that would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; print the differences.")
+@click.pass_context
+def fmt(ctx: click.Context, programs: Sequence[Path], only_check: bool, diff: bool) -> None:
+    """Rewrite programs in canonical layout, comments kept; - formats standard input to standard output."""
+    from datalog.fmt import format_file
+
+    changed = wrong = False
+    for path in programs:
+        try:
+            changed = format_file(path, write=not (only_check or diff), diff=diff) or changed
+        except InternalError:
+            raise
+        except DatalogError as error:
+            print(error, file=sys.stderr)
+            wrong = True
+    ctx.exit(1 if wrong or (only_check and changed) else 0)
+
+
+@main.command()
+@click.argument("program", type=click.Path(path_type=Path), required=False, metavar="[PROGRAM.dl]")
+@facts_option
+@click.pass_context
+def repl(ctx: click.Context, program: Path | None, facts: Path) -> None:
+    """Try rules, facts, transactions and queries, line by line.
+
+    Rules and facts extend the program at once; +fact(…). and -fact(…). wait for commit. (or abort.); ?- path(1, x). asks. What is
+    no terminal is read as a script: errors do not end it, and make the status 1.
+    """
+    from datalog.repl import converse
+
+    ctx.exit(converse(program, facts))

@@ -1,0 +1,105 @@
+"""What a program's `.output` and `.printsize` directives ask for, done for one database.
+
+A program with neither directive, as programs in the papers' dialect are, gives all its derived predicates.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from datalog.errors import Diagnostic, ProgramError
+from datalog.ir.core import CoreProgram
+from datalog.syntax.tree import Directive
+
+if TYPE_CHECKING:
+    from datalog.database import Database
+
+
+def check_directives(directives: Iterable[Directive]) -> None:
+    """Raise ProgramError with all parameters that make no sense, and with outputs that would overwrite each other."""
+    from datalog.io.layout import place_of
+
+    found: list[Diagnostic] = []
+    taken: dict[str, str] = {}
+    for directive in directives:
+        if directive.kind == "printsize":
+            continue
+        try:
+            place = place_of(directive)
+        except ProgramError as error:
+            found += error.diagnostics
+            continue
+        for name in directive.predicates if directive.kind == "output" and place.io == "file" else ():
+            file = place.filename or f"{name}.csv"
+            other = taken.setdefault(file, name)
+            if other != name:
+                span, hint = directive.span, "give each output a filename of its own"
+                message = f"{other} and {name} would both be written to {file}"
+                found.append(Diagnostic(message, span.file, span.line, span.column, hint=hint))
+    if found:
+        raise ProgramError(found)
+
+
+def output_names(core: CoreProgram) -> list[str]:
+    """The predicates whose changes are printed: those of `.output`, or all derived ones if there are none."""
+    named = [name for directive in core.directives if directive.kind == "output" for name in directive.predicates]
+    return list(dict.fromkeys(named)) or derived_names(core)
+
+
+def derived_names(core: CoreProgram) -> list[str]:
+    return [name for name, predicate in core.predicates.items() if predicate.derived and not predicate.hidden]
+
+
+def wanted(core: CoreProgram) -> Iterator[tuple[Directive | None, str]]:
+    """Each output and size that is to be given, in the order of the text, with its directive if it has one."""
+    asked = [directive for directive in core.directives if directive.kind != "input"]
+    if not asked:
+        yield from ((None, name) for name in derived_names(core))
+    for directive in asked:
+        yield from ((directive, name) for name in directive.predicates)
+
+
+def print_outputs(database: Database) -> None:
+    """Tables and sizes to standard output."""
+    from datalog.io.output import print_size
+    from datalog.render import print_relation
+
+    between = ""
+    for directive, name in wanted(database.core):
+        if directive and directive.kind == "printsize":
+            sys.stdout.write(print_size(database.predicates[name], len(database[name])))
+            continue
+        sys.stdout.write(between)
+        print_relation(database[name], database.predicates[name])
+        between = "" if sys.stdout.isatty() else "\n"
+
+
+def write_outputs(database: Database, directory: Path | None, sizes: TextIO, printing: bool = True) -> None:
+    """Write every output into `directory`, or all of them to standard output if it is None; sizes go to `sizes`.
+
+    Without `printing`, outputs whose place is standard output are left out.
+    """
+    from datalog.database import quoting
+    from datalog.io.output import print_size, write_output
+
+    for directive, name in wanted(database.core):
+        predicate = database.predicates[name]
+        if directive and directive.kind == "printsize":
+            sizes.write(print_size(predicate, len(database[name])))
+            continue
+        if directive and not printing and ("IO", "stdout") in directive.parameters:
+            continue
+        if directory is None:
+            directive = printed(directive or Directive("output", (name,)))
+        with quoting(database.text, database.file):
+            write_output(directive, predicate, database[name].codes(), database.values, directory or Path(), sys.stdout)
+
+
+def printed(directive: Directive) -> Directive:
+    """The directive, with standard output as its place."""
+    kept = tuple(parameter for parameter in directive.parameters if parameter[0] not in ("IO", "filename", "file"))
+    return replace(directive, parameters=(*kept, ("IO", "stdout")))

@@ -1,0 +1,138 @@
+"""`datalog run`: a program on its facts, and then a stream of transactions.
+
+With a stream, standard output holds nothing but changes, so that it is a stream, too: sizes go to standard error, and
+outputs that ask for standard output are seen as changes only. A transaction that cannot be applied changes nothing.
+Final contents are written when the stream has ended, not when an error has ended it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from datalog.errors import DatalogError, InternalError, StreamError
+from datalog.outputs import output_names, print_outputs, write_outputs
+from datalog.progress import Waiting
+
+if TYPE_CHECKING:
+    from datalog.database import Database
+    from datalog.io.stream import Format, StagedTransaction
+    from datalog.maintain.engine import Maintain
+    from datalog.transaction import Changes
+
+STANDARD = "-"  # the name of standard input and output
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run is asked to do. `output` and `stream` are "" where there is none; `settings` are options of `Database`."""
+
+    program: Path
+    facts: Path
+    output: str = ""
+    stream: str = ""
+    format: Format = "text"
+    maintain: Maintain = "auto"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    quiet: bool = False
+    changes_only: bool = False
+    skip: bool = False
+
+
+def run(asked: Run) -> int:
+    """Do it; the exit status. Raises what the program or its facts have wrong."""
+    from datalog.io.stream import open_stream
+
+    announce_compilation(asked.quiet)
+    began = time.perf_counter()
+    lines = open_stream(asked.stream) if asked.stream else None
+    database = evaluate(asked.program, asked.facts, asked.quiet, maintain=asked.maintain, **asked.settings)
+    if lines is not None:
+        with lines:
+            if not follow(database, lines, asked):
+                return 1
+    if asked.output:
+        directory = None if asked.output == STANDARD else Path(asked.output)
+        write_outputs(database, directory, sys.stderr if asked.stream else sys.stdout, printing=not asked.stream)
+    elif not asked.stream:
+        print_outputs(database)
+    sys.stdout.flush()
+    if sys.stderr.isatty() and not asked.quiet:
+        rows = sum(len(database[name]) for name in output_names(database.core))
+        print(f"{rows} rows, {time.perf_counter() - began:.2f} s, {database.steps} iterator steps", file=sys.stderr)
+    return 0
+
+
+def announce_compilation(quiet: bool) -> None:
+    """Say so if loading the engine will take long because its kernels have not been compiled yet."""
+    from datalog.kernels.jit import is_cached
+
+    if not quiet and not is_cached():
+        print("compiling the kernels (once, some seconds) …", file=sys.stderr, flush=True)
+
+
+def evaluate(program: str | Path, facts: Path, quiet: bool, **options: Any) -> Database:
+    """The database of a program and its facts, with a sign of life if that takes long."""
+    from datalog.database import Database
+
+    with Waiting("reading the program and its facts", quiet) as waiting:
+
+        def progress(done: int, strata: int) -> None:
+            waiting.update(f"evaluating stratum {done + 1} of {strata}")
+
+        return Database(program, facts=facts, progress=progress, **options)
+
+
+def follow(database: Database, lines: IO[str], asked: Run) -> bool:
+    """Apply a stream and print what each transaction changes; False if an error ended it."""
+    from datalog.io.changes import format_changes
+    from datalog.io.stream import read_transactions
+
+    names, signature = output_names(database.core), database.predicates
+    file = "<stdin>" if asked.stream == STANDARD else asked.stream
+    rejected = 0
+
+    def tell(number: int, changes: Mapping[str, tuple[Any, Any]]) -> None:
+        sys.stdout.write(format_changes(number, changes, asked.format, signature))
+        sys.stdout.flush()
+
+    if not asked.changes_only:
+        tell(0, {name: (list(database[name]), []) for name in names})
+    for item in read_transactions(lines, asked.format, signature, file):
+        try:
+            if isinstance(item, StreamError):
+                raise item
+            changes = apply(database, item)
+        except InternalError:
+            raise
+        except DatalogError as error:
+            sys.stdout.flush()
+            print(error, *where(error, item, file), sep="\n", file=sys.stderr, flush=True)
+            if not asked.skip:
+                return False
+            rejected += 1
+            continue
+        tell(changes.version, {name: (changes[name].inserted, changes[name].deleted) for name in names if name in changes})
+    if rejected:
+        print(f"{rejected} transaction{'s were' if rejected > 1 else ' was'} rejected", file=sys.stderr)
+    return True
+
+
+def apply(database: Database, staged: StagedTransaction) -> Changes:
+    with database.transaction() as transaction:
+        for name, rows in staged.delete.items():
+            transaction.delete(name, rows)
+        for name, rows in staged.insert.items():
+            transaction.insert(name, rows)
+    return transaction.changes
+
+
+def where(error: DatalogError, item: StagedTransaction | StreamError, file: str) -> Iterator[str]:
+    """The place of a transaction whose error has another place, or none."""
+    if not isinstance(item, StreamError):
+        lines = f"line {item.first_line}" if item.first_line == item.last_line else f"lines {item.first_line} to {item.last_line}"
+        yield f"    the transaction of {lines} of {file} was rejected"
