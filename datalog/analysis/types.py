@@ -37,7 +37,7 @@ OPERATORS: dict[tuple[str, int], Allowed] = {
     ("/", 2): _NUMERIC,
     ("^", 2): _NUMERIC,
     ("%", 2): _WHOLE,
-    ("-", 1): _SIGNED,
+    ("-", 1): _NUMERIC,
 }
 
 _NOUNS: dict[Allowed, str] = {

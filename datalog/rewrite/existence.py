@@ -7,7 +7,7 @@ Like every nullary predicate it is stored as one column that is always 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from datalog.ir.core import CoreAtom, CoreBinding, CoreRule, Predicate, Type, Value
@@ -46,17 +46,20 @@ def _helper_rule(name: str, asked: Predicate) -> CoreRule:
 
 
 def _replace_atom(rule: CoreRule, atom: CoreAtom, name: str) -> CoreRule:
-    zero = next(
-        (binding.variable for binding in rule.bindings if binding.expression == Value(0, Type.NUMBER)),
-        None,
-    )
+    zero = next((binding.variable for binding in rule.bindings if binding.expression == Value(0, Type.NUMBER)), None)
     if zero is None:
         zero = len(rule.variables)
         rule = replace(
             rule,
-            variables=(*rule.variables, "=0"),
+            variables=(*rule.variables, _unused("=0", rule.variables)),
             types=(*rule.types, Type.NUMBER),
             bindings=(*rule.bindings, CoreBinding(zero, Value(0, Type.NUMBER), atom.span)),
         )
     answer = replace(atom, predicate=name, columns=(zero,))
     return replace(rule, atoms=tuple(answer if other is atom else other for other in rule.atoms))
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    while name in names:
+        name += "'"
+    return name

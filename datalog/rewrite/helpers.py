@@ -48,7 +48,7 @@ def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal],
     guard = sorted(_usable(context), key=lambda literal: _reluctance(literal, avoid))
     assert _restricted(wanted, [*guard, *part])
     for literal in reversed(guard):
-        fewer = [other for other in guard if other is not literal]
+        fewer = _without_unbound([other for other in guard if other is not literal], part)
         if _restricted(wanted, [*fewer, *part]):
             guard = fewer
     if any(map(computes, (*guard, *part))):

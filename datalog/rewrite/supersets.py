@@ -83,16 +83,21 @@ def _looks_bounded(rule: Rule, recursion: frozenset[str]) -> bool:
         return True
     if any(isinstance(term, Operation) for head in rule.heads for term in head.terms):
         return False
+    leaves = list(_positive_leaves(rule.body))
+    equalities = [leaf for leaf in leaves if isinstance(leaf, Comparison) and leaf.operator == "="]
+    sides = [pair for leaf in equalities for pair in ((leaf.left, leaf.right), (leaf.right, leaf.left))]
+    checked = {variable.name for leaf in leaves if leaf not in equalities for variable in literal_variables(leaf)}
     computed: set[str] = set()
-    checked: set[str] = set()
-    for leaf in _positive_leaves(rule.body):
-        if isinstance(leaf, Comparison) and leaf.operator == "=":
-            for side, other in ((leaf.left, leaf.right), (leaf.right, leaf.left)):
-                if isinstance(side, Variable) and isinstance(other, Operation):
-                    computed.add(side.name)
-        else:
-            checked |= {variable.name for variable in literal_variables(leaf)}
-    return computed <= checked
+    while (
+        new := {
+            side.name
+            for side, other in sides
+            if isinstance(side, Variable) and (isinstance(other, Operation) or (isinstance(other, Variable) and other.name in computed))
+        }
+        - computed
+    ):
+        computed |= new
+    return not (computed - checked) & {variable.name for head in rule.heads for variable in literal_variables(head)}
 
 
 def _positive_leaves(conjunction: Conjunction) -> Iterator[Atom | Comparison]:
