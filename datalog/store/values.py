@@ -158,8 +158,13 @@ class Values:
         return list((floats_of(codes) if type is Type.FLOAT else codes).tolist())
 
     def encode_rows(self, rows: Iterable[Sequence[object]], types: Sequence[Type]) -> Codes:
-        """Rows of Python values as int64[n, k], C-contiguous. BadValue names the row; every row must have k values."""
+        """Rows of Python values as int64[n, k], C-contiguous; of no types, as int64[n, 1] zeros, as nullary predicates are stored.
+
+        BadValue names the row; every row must have k values.
+        """
         rows = rows if isinstance(rows, list) else list(rows)
+        if not types:
+            return np.zeros((len(rows), 1), np.int64)
         codes = np.empty((len(rows), len(types)), np.int64)
         for number, column in enumerate(zip(*rows, strict=True) if rows else ()):
             codes[:, number] = self.encode_column(column, types[number])

@@ -83,10 +83,10 @@ def _read_number(written: str, span: Span) -> Constant:
         return Constant(real, "float", "", span)
     value = _read_integer(digits)
     signed = None if value is None else -value if written.startswith("-") else value
-    if signed is None or not SMALLEST <= signed <= LARGEST:
-        unsigned = signed is not None and LARGEST < signed <= LARGEST_UNSIGNED
-        hint = f"as an unsigned number it would be {written}u" if unsigned else f"`number` goes from {SMALLEST} to {LARGEST}"
+    if signed is None or not SMALLEST <= signed <= LARGEST_UNSIGNED:
+        hint = f"`number` goes from {SMALLEST} to {LARGEST}"
         raise BadLiteral(f"{_short(written)} does not fit in 64 bits", 0, end, hint)
+    # Beyond LARGEST it can only be an unsigned: the types decide, as for Soufflé.
     return Constant(signed, "number", "", span)
 
 

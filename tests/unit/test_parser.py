@@ -250,7 +250,7 @@ def test_literals_keep_a_spelling_only_where_it_is_not_canonical(text: str, expe
     assert type(found.value) is type(expected.value)
 
 
-@pytest.mark.parametrize("text", ["9223372036854775808", "-9223372036854775809", "18446744073709551616u", "-1u", "1e999", "9" * 5000])
+@pytest.mark.parametrize("text", ["18446744073709551616", "-9223372036854775809", "18446744073709551616u", "-1u", "1e999", "9" * 5000])
 def test_a_number_out_of_range_is_refused_and_not_wrapped(text: str) -> None:
     with pytest.raises(ProgramError) as caught:
         parse(f"p(0,\n  {text}).")
