@@ -137,6 +137,8 @@ def parse_carefully(data: bytes, layout: Layout, predicate: Predicate, values: V
         try:
             rows.append(values_of(record, predicate, layout, text, valid))
         except BadField as error:
+            if len(found) == REPORTED - 1:
+                error.hint = error.hint or f"reading stopped here, after {REPORTED} bad rows"
             found.append(error.placed(record, text, file))
             if len(found) == REPORTED:
                 break

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from datalog.errors import DataError, Diagnostic
 from datalog.io.delimited import parse_delimited
 from datalog.io.layout import Layout, at, place_of, problem_of
-from datalog.io.literals import closest
 from datalog.ir.core import Predicate
 from datalog.store.interner import Codes
 from datalog.store.values import Values
@@ -104,4 +104,8 @@ def neighbours(path: Path) -> str:
     if not path.parent.is_dir():
         return f"there is no directory {path.parent}"
     files = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
-    return closest(path.name, files) or (f"in {path.parent} there are {', '.join(files[:5])}" if files else f"{path.parent} is empty")
+    stems = {file.partition(".")[0]: file for file in reversed(files)}  # nearly all names end alike
+    near = get_close_matches(path.name.partition(".")[0], stems, 1, 0.6)
+    if near:
+        return f"did you mean `{stems[near[0]]}`?"
+    return f"in {path.parent} there are {', '.join(files[:5])}{', …' if len(files) > 5 else ''}" if files else f"{path.parent} is empty"

@@ -13,7 +13,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from datalog.errors import DataError, Diagnostic
 from datalog.io.layout import Layout, at, place_of
@@ -22,7 +22,12 @@ from datalog.store.interner import Codes
 from datalog.store.values import Values, shown
 from datalog.syntax.tree import Directive
 
-CHUNK = 100_000  # rows that are turned to text at once
+CHUNK = 10_000  # rows that are turned to text at once
+SPELLINGS = {
+    (type, quoted): {Type.FLOAT: "%.17g", Type.SYMBOL: '"%s"' if quoted else "%s"}.get(type, "%d")
+    for type in Type
+    for quoted in (True, False)
+}
 
 
 def write_output(
@@ -37,18 +42,22 @@ def write_output(
     path = out_dir / (place.filename or f"{predicate.name}.csv")
     try:
         if place.io == "stdout":
-            stdout.writelines(framed(predicate, rows, values, place.layout))
-            return None
-        write_file(path, lines(predicate, rows, values, place.layout))
+            text = "".join(framed(predicate, rows, values, place.layout))
+        else:
+            write_file(path, lines(predicate, rows, values, place.layout))
     except OSError as error:
-        message = f"cannot write {predicate.name} to {path}: {error.strerror or error}"
-        raise DataError([at(directive.span, message) if directive else Diagnostic(message, str(path), 0, 0)]) from error
+        refuse(directive, path, f"cannot write {predicate.name} to {path}: {error.strerror or error}")
     except Unwritable as error:
-        hint = "with rfc4180=true such values are quoted"
-        raise DataError(
-            [at(directive.span, str(error), hint) if directive else Diagnostic(str(error), str(path), 0, 0, hint=hint)]
-        ) from None
+        refuse(directive, path, str(error), "with rfc4180=true such values are quoted")
+    if place.io == "stdout":
+        stdout.write(text)
+        return None
     return path
+
+
+def refuse(directive: Directive | None, path: Path, message: str, hint: str = "") -> NoReturn:
+    found = at(directive.span, message, hint) if directive else Diagnostic(message, str(path), 0, 0, hint=hint)
+    raise DataError([found]) from None
 
 
 def framed(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
@@ -68,31 +77,29 @@ def print_size(predicate: Predicate, size: int) -> str:
 
 
 def lines(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
-    """The text of sorted rows: the header, if there is to be one, then some hundred thousand rows at a time."""
+    """The text of sorted rows: the header, if there is to be one, then some thousand rows at a time.
+
+    One format string for a whole chunk takes half the time of joining cells and rows.
+    """
     if layout.headers:
         yield layout.delimiter.join(predicate.attributes) + "\n"
+    if predicate.nullary:
+        yield "()\n" * len(rows)
+        return
+    width = len(predicate.types)
+    row = layout.delimiter.replace("%", "%%").join(SPELLINGS[type, layout.rfc4180] for type in predicate.types) + "\n"
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
-        if predicate.nullary:
-            yield "()\n" * len(chunk)
-            continue
-        columns = []
+        cells: list[object] = [None] * chunk.size
         for number, (type, name) in enumerate(zip(predicate.types, predicate.attributes, strict=True)):
-            cells = spell_column(values.decode_column(chunk[:, number], type), type, layout)
-            if type is Type.SYMBOL and not layout.rfc4180:
-                check_symbols(cells, name, predicate, layout)
-            columns.append(cells)
-        yield "\n".join(columns[0] if len(columns) == 1 else map(layout.delimiter.join, zip(*columns, strict=True))) + "\n"
-
-
-def spell_column(column: list[int] | list[float] | list[str], type: Type, layout: Layout) -> list[str]:
-    if type is Type.FLOAT:
-        return [f"{value:.17g}" for value in column]
-    if type is not Type.SYMBOL:
-        return list(map(str, column))
-    if layout.rfc4180:
-        return ['"' + str(text).replace('"', '""') + '"' for text in column]
-    return [str(text) for text in column]
+            column = values.decode_column(chunk[:, number], type)
+            if type is Type.SYMBOL:
+                if layout.rfc4180:
+                    column = [text.replace('"', '""') for text in column]
+                else:
+                    check_symbols(column, name, predicate, layout)
+            cells[number::width] = column
+        yield row * len(chunk) % tuple(cells)
 
 
 class Unwritable(Exception):

@@ -67,13 +67,19 @@ def from_columns(columns: list[Any], predicate: Predicate, values: Values) -> Co
 
 
 def arrow_columns(source: Any, predicate: Predicate) -> list[Any]:
+    """The columns of a table; a series or a chunked array is one column."""
     import pyarrow as pa
 
     try:
-        table = pa.Table.from_pandas(source, preserve_index=False) if hasattr(source, "iloc") else pa.table(source)
+        if hasattr(source, "iloc"):
+            return [pa.Array.from_pandas(source)] if source.ndim == 1 else list(pa.Table.from_pandas(source, preserve_index=False).columns)
+        if isinstance(source, pa.ChunkedArray):
+            return [source]
+        if hasattr(source, "dtype"):
+            return [pa.chunked_array(source)]
+        return list(pa.table(source).columns)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         refuse(predicate, f"a column holds values of several types: {error}")
-    return list(table.columns)
 
 
 def columns_of(predicate: Predicate) -> str:

@@ -71,7 +71,7 @@ class BadFact(Exception):
         end = text.find("\n", self.start)
         shown = text[begin : end if end >= 0 else len(text)].rstrip("\r")
         line = first_line + text.count("\n", 0, self.start)
-        shown = shown.encode("utf-8", "replace").decode() if len(shown) <= LONGEST_SHOWN else ""
+        shown = SURROGATE.sub("\ufffd", shown) if len(shown) <= LONGEST_SHOWN else ""
         return StreamError([Diagnostic(self.message, file, line, self.start - begin + 1, shown, self.end - self.start, self.hint)])
 
 

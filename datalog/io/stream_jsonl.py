@@ -16,7 +16,7 @@ from datalog.io.rows import columns_of, counted
 from datalog.io.staging import BadFact, StagedTransaction, Staging, find_damage, predicate_named
 from datalog.ir.core import Predicate, Type
 from datalog.store.interner import check_encodable
-from datalog.store.values import PyValue, canonical, noun
+from datalog.store.values import BadValue, PyValue, canonical, noun
 
 SIDES = ("delete", "insert")
 KEYS = (*SIDES, "txn")
@@ -47,11 +47,13 @@ def read_line(line: str, number: int, signature: Mapping[str, Predicate]) -> Sta
     if damaged := find_damage(line):
         raise damaged
     try:
-        message = json.loads(line, object_pairs_hook=Pairs, parse_float=rounded)
+        message = json.loads(line, object_pairs_hook=Pairs, parse_float=read_float)
     except json.JSONDecodeError as error:
-        hint = "each line holds one whole transaction" if error.pos >= len(line.rstrip()) else ""
-        raise BadFact(f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}", error.pos, error.pos + 1, hint) from None
-    except (RecursionError, ValueError) as error:
+        end = len(line.rstrip())
+        hint = "each line holds one whole transaction" if error.pos >= end else ""
+        place = min(error.pos, end)
+        raise BadFact(f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}", place, place + 1, hint) from None
+    except (RecursionError, ValueError) as error:  # nested too deep, or an integer longer than Python reads
         raise BadFact(f"this is no JSON that can be read: {error}", 0, 1) from None
     staging = Staging()
     try:
@@ -67,6 +69,14 @@ def read_line(line: str, number: int, signature: Mapping[str, Predicate]) -> Sta
         start, end = locate(line, error.path, error.key)
         raise BadFact(error.message, start, end, error.hint) from None
     return staging.commit(number)
+
+
+def read_float(text: str) -> float | BadValue:
+    """A float, or the error for one that is beyond all floats, which is raised where its column is known."""
+    try:
+        return rounded(text)
+    except BadValue as error:
+        return error
 
 
 class Pairs(list[tuple[str, Any]]):
@@ -109,6 +119,8 @@ def row_of(row: list[Any], predicate: Predicate, path: Path) -> tuple[PyValue, .
                 value = WORDS[value]
             elif isinstance(value, str) and not value.isascii():
                 check_encodable(value)
+            elif isinstance(value, BadValue):
+                raise value
             values.append(canonical(value, type))
         except ValueError as error:
             odd = "an object" if isinstance(value, Pairs) else json.dumps(value) if value is None or isinstance(value, bool) else ""

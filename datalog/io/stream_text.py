@@ -25,9 +25,9 @@ GAP = r"(?:\s+|//[^\n]*|%[^\n]*)*+"
 GAPS = re.compile(GAP)
 WORD = r"[A-Za-z_?][A-Za-z0-9_?]*+"
 NAME = rf"{WORD}(?:\.{WORD})*+"
-HEAD = re.compile(rf"{GAP}(?:([+-])\s*({NAME})\s*\(|(commit|abort)\s*\.)")
+HEAD = re.compile(rf"{GAP}(?:([+-])\s*({NAME})\s*\(|(commit|abort){GAP}\.)")
 TOKEN = re.compile(
-    rf"""{GAP}(?:(?P<string>"(?:[^"\\\n]|\\[^\n])*+")|(?P<open>")|(?P<literal>-?[0-9][\w.]*+(?:(?<=[eE])[+-][0-9]+)?|-inf\b)"""
+    rf"""{GAP}(?:(?P<string>"(?:[^"\\\n]|\\[^\n])*+")|(?P<open>")|(?P<literal>-?[0-9]\w*+(?:\.\w++)*+(?:(?<=[eE])[+-][0-9]+)?|-inf\b)"""
     rf"""|(?P<name>{NAME})|(?P<mark>\S))"""
 )
 RESYNC = re.compile(r'"(?:[^"\\\n]|\\[^\n])*+(?:"|\n)|(?://|%)[^\n]*|(?<![\w?])(commit|abort)\s*\.')

@@ -6,6 +6,7 @@ import math
 import struct
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ numbers = st.integers(-(2**63), 2**63 - 1)
 unsigneds = st.integers(0, 2**64 - 1)
 floats = st.floats(allow_nan=True, allow_infinity=True)
 texts = st.text(max_size=6)
-TYPED = {NUMBER: numbers, UNSIGNED: unsigneds, FLOAT: floats, SYMBOL: texts}
+TYPED: dict[Type, st.SearchStrategy[Any]] = {NUMBER: numbers, UNSIGNED: unsigneds, FLOAT: floats, SYMBOL: texts}
 
 
 def bits(value: object) -> object:
@@ -81,7 +82,7 @@ def test_there_is_one_nan_and_it_is_the_greatest_float() -> None:
 def test_minus_zero_is_zero() -> None:
     values = Values()
     assert values.encode(-0.0, FLOAT) == values.encode(0.0, FLOAT) == values.encode(0, FLOAT)
-    assert math.copysign(1, values.decode(values.encode(-0.0, FLOAT), FLOAT)) == 1
+    assert math.copysign(1, float(values.decode(values.encode(-0.0, FLOAT), FLOAT))) == 1
 
 
 @pytest.mark.parametrize(
