@@ -18,6 +18,8 @@ from datalog.syntax.tree import Atom, Declaration, Directive, Program, Rule, Spa
 
 _HARMLESS_QUALIFIERS = frozenset({"brie", "btree", "btree_delete", "inline", "no_inline", "magic", "no_magic", "overridable"})
 
+_QUALIFIER_HINT = f"understood, and without effect, are {', '.join(sorted(_HARMLESS_QUALIFIERS))}"
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -102,13 +104,13 @@ def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
             continue
         for qualifier in clause.qualifiers:
             if qualifier not in _HARMLESS_QUALIFIERS:
-                findings.add(clause.span, f"qualifier `{qualifier}` is not supported yet")
+                findings.add(clause.span, f"qualifier `{qualifier}` is not supported yet", _QUALIFIER_HINT)
         seen: set[str] = set()
         for attribute in clause.attributes:
             if attribute.type not in types:
                 findings.add(attribute.span, f"unknown type `{attribute.type}`", did_you_mean(attribute.type, types))
             if attribute.name in seen:
-                findings.add(attribute.span, f"column `{attribute.name}` is declared twice")
+                findings.add(attribute.span, f"column `{attribute.name}` is declared twice", "each column needs a name of its own")
             seen.add(attribute.name)
         for name in clause.predicates:
             if name in known:

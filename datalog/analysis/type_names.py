@@ -20,7 +20,7 @@ def resolve_types(program: Program, findings: Findings) -> dict[str, Type | None
         if not isinstance(clause, TypeDeclaration):
             continue
         if clause.name in PRIMITIVES:
-            findings.add(clause.span, f"type `{clause.name}` is built in and cannot be declared")
+            findings.add(clause.span, f"type `{clause.name}` is built in and cannot be declared", "choose another name")
         elif clause.name in declared:
             findings.add(clause.span, f"type `{clause.name}` is declared twice", f"the first is at {place(declared[clause.name].span)}")
         else:
@@ -38,7 +38,8 @@ def _resolve(name: str, declared: dict[str, TypeDeclaration], resolved: dict[str
         name = declared[name].base
     if name in chain:
         cycle = [*chain[chain.index(name) :], name]
-        findings.add(declared[chain[-1]].span, f"type `{name}` is defined by itself: {' → '.join(cycle)}")
+        hint = f"one of them must be a {' or '.join(PRIMITIVES)}"
+        findings.add(declared[chain[-1]].span, f"type `{name}` is defined by itself: {' → '.join(cycle)}", hint)
     elif name not in resolved:
         findings.add(declared[chain[-1]].span, f"unknown type `{name}`", did_you_mean(name, [*PRIMITIVES, *declared]))
     for link in chain:

@@ -233,7 +233,7 @@ class Inference:
             if negative and target.allowed == _UNSIGNED:
                 self._findings.add(constant.span, f"the constant {shown} is negative, but {demand.subject} is an unsigned", demand.hint)
             else:
-                self._mismatch(constant.span, f"{shown} is {noun(allowed)}", target, demand)
+                self._mismatch(constant.span, f"{shown} is {noun(frozenset({default_type(allowed)}))}", target, demand)
 
     def _mismatch(self, span: Span, seen: str, target: Cell, demand: _Demand) -> None:
         self._findings.add(span, f"type mismatch: {seen}, but {demand.subject} is {noun(target.allowed)}", demand.hint)

@@ -1,8 +1,8 @@
 """Supersets of recursive predicates, for the guards of helpers that recursion would otherwise drag into a cycle.
 
-    p(x) ← p(y), e(y, x), !(∃ z. q(z), z < y)
+    p(x) ← p(y), x = y + 1, x < 9, !(∃ z. q(z), z < x)
 
-The helper of the group needs the values of y, which only p has; taken from p, p would depend on its own negation. So it
+The helper of the group needs the values of x, which only p gives; taken from p, p would depend on its own negation. So it
 takes them from `p@super`, which has p's rules without their negated groups, thus at least p's rows, and does not depend on
 the helper. A guard may be any superset (`datalog.rewrite.helpers`).
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hypothesis import given, settings
 
@@ -12,7 +11,6 @@ from datalog.ir.core import CoreProgram, CoreRule, Type
 from datalog.rewrite import lower
 from datalog.syntax.parser import parse
 from tests.oracle.naive import OracleArithmeticError, evaluate
-from tests.oracle.text import to_text
 from tests.properties.programs import Drawn, programs
 from tests.unit.core_interpreter import evaluate_core, variables_of
 
@@ -85,8 +83,7 @@ def check_core_program(program: CoreProgram) -> None:
 @settings(max_examples=200)
 @given(programs())
 def test_the_core_rules_of_a_random_program_are_well_formed_and_mean_what_the_oracle_says(drawn: Drawn) -> None:
-    text = to_text(drawn.program, drawn.facts, replace(drawn.style, suffix=True))
-    core = lower(analyse(parse(text)))
+    core = lower(analyse(parse(drawn.text)))
     check_core_program(core)
     try:
         expected, rows = evaluate(drawn.program, drawn.facts), evaluate_core(core)
