@@ -1,0 +1,311 @@
+"""`datalog repl`: a conversation with a database.
+
+Rules, declarations and plain facts extend the program and its facts at once. `+fact(…).` and `-fact(…).` wait for
+`commit.`, which shows what changed in derived predicates. Whatever goes wrong is shown, and changes nothing.
+
+What is printed is a comment or a change in the format of streams, but for tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from datalog.errors import DatalogError, Diagnostic, InternalError, PlacedError
+from datalog.outputs import derived_names
+from datalog.render import SHOWN_ROWS, counted, print_table
+from datalog.runner import announce_compilation, evaluate
+from datalog.statements import Statement, split_statements
+from datalog.syntax import tree
+
+if TYPE_CHECKING:
+    from datalog.store.values import Row
+    from datalog.transaction import Changes
+
+HELP = """\
+path(x, y) :- edge(x, y).    add a rule; a fact or a declaration likewise
++edge(1, 2).  -edge(2, 3).   change facts; it waits for
+commit.       abort.         do it and see what follows from it, or forget it
+?- path(1, x), x > 3.        ask
+:list                        predicates and how many rows they have
+:rules                       the rules of the program
+:plan                        how the rules are evaluated and maintained
+:load FILE                   add the clauses of a file
+:quit                        leave, as Ctrl-D does
+A statement may take several lines; it ends with its full stop. Ctrl-C drops what is being typed or computed.
+"""
+
+
+def converse(program: Path | None, facts: Path) -> int:
+    """Talk to the user, or read a script from what is no terminal; the exit status."""
+    announce_compilation(quiet=False)
+    session = Session(program, facts)
+    if sys.stdin.isatty():
+        from datalog.prompt import talk
+
+        return talk(session)
+    return 0 if read_script(session, sys.stdin) else 1
+
+
+def read_script(session: Session, lines: Iterable[str]) -> bool:
+    """Execute statements as their lines are complete; whether all of them went well."""
+    well, text, first = True, "", 1
+    number = 0
+    for number, line in enumerate(lines, 1):
+        text += line
+        if split_statements(text)[1] == len(text):
+            well = session.execute(text, "<stdin>", first) and well
+            text, first = "", number + 1
+        if session.over:
+            return well
+    return session.execute(text, "<stdin>", first) and well
+
+
+class Session:
+    """The database that is talked about, and the changes that wait for a commit: inserted or not, predicate, row."""
+
+    def __init__(self, program: Path | None, facts: Path) -> None:
+        self.facts = facts
+        self.database = evaluate("" if program is None else program, facts, quiet=False)
+        self.staged: list[tuple[bool, str, Row]] = []
+        self.over = False
+        self._commands: dict[str, Callable[[str], None]] = {
+            "help": self._help,
+            "list": self._list,
+            "rules": self._rules,
+            "plan": self._plan,
+            "load": self._load,
+            "quit": self._quit,
+        }
+
+    @property
+    def commands(self) -> list[str]:
+        return sorted(f":{name}" for name in self._commands)
+
+    def execute(self, text: str, file: str = "<input>", first_line: int = 1) -> bool:
+        """Do what the text says, statement by statement; an error is shown and ends it. Whether there was none."""
+        statements, rest = split_statements(text)
+        if rest < len(text):
+            statements.append(Statement("clauses", rest, len(text.rstrip())))  # the parser will say what is missing
+        try:
+            for statement in statements:
+                if not self.over:
+                    self._do(statement, text)
+        except InternalError:
+            raise
+        except PlacedError as error:
+            self._complain(str(type(error)([placed(found, text, file, first_line) for found in error.diagnostics])))
+            return False
+        except DatalogError as error:
+            self._complain(f"error: {error}")
+            return False
+        finally:
+            sys.stdout.flush()
+        return True
+
+    def _complain(self, message: str) -> None:
+        sys.stdout.flush()
+        print(message, file=sys.stderr, flush=True)
+
+    def _do(self, statement: Statement, text: str) -> None:
+        own = text[statement.start : statement.end]
+        match statement.kind:
+            case "command":
+                name, _, argument = own[1:].strip().partition(" ")
+                if name not in self._commands:
+                    raise DatalogError(f"there is no command :{name}; there are {', '.join(self.commands)}")
+                self._commands[name](argument.strip())
+            case "query":
+                self._ask(alone(text, statement))
+            case "change":
+                self.staged += self._changes(alone(text, statement))
+            case "commit":
+                staged, self.staged = self.staged, []
+                self._show(self._apply(staged))
+            case "abort":
+                self.staged = []
+            case "clauses":
+                self._extend(alone(text, statement))
+
+    # --- queries and changes ----------------------------------------------------------------------------------------------
+
+    def _ask(self, query: str) -> None:
+        names, rows = self.database.query_with_names(query)
+        if not names:
+            print("true" if rows else "false")
+            return
+        right = [not isinstance(value, str) for value in rows[0]] if rows else [False] * len(names)
+        print_table(counted(len(rows), "row"), names, right, rows, len(rows), sys.stdout)
+
+    def _changes(self, text: str) -> Iterator[tuple[bool, str, Row]]:
+        """The change that a text spells like in a stream. Raises StreamError."""
+        from datalog.io.stream import StagedTransaction, read_transactions
+
+        for item in read_transactions([*text.splitlines(keepends=True), "\n", "commit.\n"], "text", self.database.predicates, INPUT):
+            if not isinstance(item, StagedTransaction):
+                raise item
+            for inserted, side in ((False, item.delete), (True, item.insert)):
+                yield from ((inserted, name, row) for name, rows in side.items() for row in rows)
+
+    def _apply(self, staged: Iterable[tuple[bool, str, Row]]) -> Changes:
+        with self.database.transaction() as transaction:
+            for inserted, name, row in staged:
+                (transaction.insert if inserted else transaction.delete)(name, [row])
+        return transaction.changes
+
+    def _show(self, changes: Changes) -> None:
+        """What a transaction changed: derived facts one by one, given ones counted."""
+        derived = set(derived_names(self.database.core))
+        self._show_derived(changes)
+        given = [f"{name} +{len(changes[name].inserted)} -{len(changes[name].deleted)}" for name in changes if name not in derived]
+        print("// committed" + (f": {', '.join(given)}" if given else "" if len(changes) else ": nothing changed"))
+
+    def _show_derived(self, changes: Changes) -> None:
+        from datalog.io.changes import format_changes
+
+        rows = {name: (changes[name].inserted, changes[name].deleted) for name in derived_names(self.database.core) if name in changes}
+        lines = format_changes(changes.version, rows, "text", self.database.predicates).splitlines(keepends=True)[:-1]
+        shown = lines[:SHOWN_ROWS] if sys.stdout.isatty() else lines
+        sys.stdout.writelines(shown)
+        if len(shown) < len(lines):
+            print(f"// … {len(lines) - len(shown)} more changes")
+
+    # --- the program ------------------------------------------------------------------------------------------------------
+
+    def _extend(self, text: str) -> None:
+        """Add clauses. A fact of a predicate that is known already is inserted, so that it can be deleted like any other."""
+        from datalog.syntax import parse
+
+        clauses = parse(text, INPUT).clauses
+        known = [self._is_known_fact(clause) for clause in clauses]
+        staged = [change for clause, fact in zip(clauses, known, strict=True) if fact for change in self._fact(text, clause.span)]
+        new = [clause for clause, fact in zip(clauses, known, strict=True) if not fact]
+        if new:
+            self._add(text, new)
+        if staged:
+            self._show_derived(self._apply(staged))
+
+    def _is_known_fact(self, clause: tree.Clause) -> bool:
+        match clause:
+            case tree.Rule(heads=(tree.Atom(predicate=name, terms=terms),), arrow=""):
+                return name in self.database and all(isinstance(term, tree.Constant) for term in terms)
+        return False
+
+    def _fact(self, text: str, span: tree.Span) -> Iterator[tuple[bool, str, Row]]:
+        """A fact in a program's notation, as an insertion."""
+        own = only(text, [span])
+        try:
+            yield from self._changes(own[: span.start] + "+" + own[span.start :])
+        except PlacedError as error:
+            shifted = [replace(one, column=one.column - (one.line == span.line)) for one in error.diagnostics]
+            raise type(error)(shifted) from None
+
+    def _add(self, text: str, clauses: list[tree.Clause]) -> None:
+        """Add clauses of `text` to the program, and the facts that their `.input` directives name."""
+        from datalog.database import compile_program, given_facts, quoting
+
+        database = self.database
+        before, added = database.text.rstrip(), only(text, [clause.span for clause in clauses])
+        whole = f"{before}\n{added}\n"
+        directives = [clause for clause in clauses if isinstance(clause, tree.Directive)]
+        inputs = [name for directive in directives if directive.kind == "input" for name in directive.predicates]
+        files = {}
+        try:
+            if inputs:
+                _, core = compile_program(whole, database.file)
+                new = tuple(directive for directive in core.directives[-len(directives) :] if directive.kind == "input")
+                with quoting(whole, database.file):
+                    files = given_facts(replace(core, facts={}, directives=new), self.facts, database.values)
+            database.add_rules(added)
+        except PlacedError as error:
+            offset = before.count("\n") + 1
+            raise type(error)([moved(found, database.file, offset) for found in error.diagnostics]) from None
+        transaction = database.transaction()
+        for name, codes in files.items():
+            transaction.stage(name, codes, 1)
+        transaction.commit()
+        heads = [head.predicate for clause in clauses if isinstance(clause, tree.Rule) for head in clause.heads]
+        for name in dict.fromkeys([*heads, *inputs]):
+            print(f"// {name} ({counted(len(database[name]), 'row')})")
+
+    # --- commands ---------------------------------------------------------------------------------------------------------
+
+    def _help(self, argument: str) -> None:
+        sys.stdout.write(HELP)
+
+    def _list(self, argument: str) -> None:
+        from datalog.ir.text import format_signature
+
+        database = self.database
+        rows: list[Row] = [
+            (
+                format_signature(database.program.signatures[name]),
+                "derived" if database.predicates[name].derived else "given",
+                len(database[name]),
+            )
+            for name in sorted(database)
+        ]
+        print_table(counted(len(rows), "predicate"), ("predicate", "kind", "rows"), (False, False, True), rows, 0, sys.stdout)
+
+    def _rules(self, argument: str) -> None:
+        from datalog.syntax import format_clause, parse
+
+        for clause in parse(self.database.text, self.database.file).clauses:
+            if isinstance(clause, tree.Rule) and clause.body.literals:
+                print(format_clause(clause))
+
+    def _plan(self, argument: str) -> None:
+        from datalog.plan_report import report_plan
+
+        database = self.database
+        sizes = {name: len(database[name]) for name in database}
+        sys.stdout.write(report_plan(database.program, database.core, lambda name: sizes.get(name, 0)))
+
+    def _load(self, argument: str) -> None:
+        from datalog.database import read_program
+
+        text, file = read_program(Path(argument))
+        try:
+            self._extend(text)
+        except PlacedError as error:
+            raise type(error)([replace(found, file=file) if found.file == INPUT else found for found in error.diagnostics]) from None
+
+    def _quit(self, argument: str) -> None:
+        self.over = True
+
+
+INPUT = "<typed>"  # the file of an error whose line counts within the text that was typed
+
+
+def alone(text: str, statement: Statement) -> str:
+    """The text with blanks in place of everything but the statement, so that places in it stay right."""
+    return blanks(text[: statement.start]) + text[statement.start : statement.end]
+
+
+def only(text: str, spans: list[tree.Span]) -> str:
+    """The text with blanks in place of everything but the spans."""
+    parts, position = [], 0
+    for span in spans:
+        parts += [blanks(text[position : span.start]), text[span.start : span.end]]
+        position = span.end
+    return "".join(parts)
+
+
+def blanks(text: str) -> str:
+    return "".join(character if character == "\n" else " " for character in text)
+
+
+def moved(found: Diagnostic, file: str, offset: int) -> Diagnostic:
+    """A finding in the program with the typed clauses at its end, as one in what was typed if it stands there."""
+    return replace(found, file=INPUT, line=found.line - offset) if found.file == file and found.line > offset else found
+
+
+def placed(found: Diagnostic, text: str, file: str, first_line: int) -> Diagnostic:
+    """A finding in what was typed, with the line as it was typed."""
+    if found.file not in (INPUT, "<query>") or not found.line:
+        return found
+    lines = text.split("\n")
+    return replace(found, file=file, line=found.line + first_line - 1, text=lines[min(found.line, len(lines)) - 1].rstrip("\r"))
