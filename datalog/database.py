@@ -214,11 +214,13 @@ class Database:
         self._program, self._core = compile_program(text, self.file)
 
     def _first_facts(self, directory: Path | None) -> dict[str, Words]:
+        from datalog.store.rows import sort_distinct
         from datalog.store.values import Values
 
         self._values = Values()
         with quoting(self.text, self.file):
-            return given_facts(self._core, directory, self._values)
+            facts = given_facts(self._core, directory, self._values)
+        return {name: sort_distinct(rows) for name, rows in facts.items()}
 
     def _evaluate(self, facts: Mapping[str, Words], progress: Progress | None = None) -> Engine:
         from datalog.maintain.engine import Engine
@@ -288,9 +290,11 @@ def compile_program(text: str, file: str) -> tuple[Program, CoreProgram]:
 
 
 def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> dict[str, Words]:
-    """The facts of the text and, given a directory, those of the files of `.input`, by the predicates that store them."""
+    """The facts of the text and, given a directory, those of the files of `.input`, by the predicates that store them.
+
+    Rows come in any order, and may come twice.
+    """
     from datalog.io.facts import read_facts
-    from datalog.store.rows import sort_distinct
 
     found: dict[str, list[Words]] = {}
     for name, rows in core.facts.items():
@@ -301,7 +305,7 @@ def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> di
             predicate = core.predicates[name]
             codes = read_facts(directive, predicate, directory, values)
             found.setdefault(predicate.base or name, []).append(codes)
-    return {name: sort_distinct(np.concatenate(blocks)) for name, blocks in found.items()}
+    return {name: np.concatenate(blocks) for name, blocks in found.items()}
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
 from datalog.ir.formulas import Program
 from datalog.ir.text import format_core_rule, format_expression, format_rule
@@ -27,7 +29,7 @@ def report_file(path: Path, facts: Path | None, maintain: str) -> str:
     text, file = read_program(path)
     program, core = compile_program(text, file)
     with quoting(text, file):
-        sizes = {name: len(rows) for name, rows in given_facts(core, facts, Values()).items()}
+        sizes = {name: len(np.unique(rows, axis=0)) for name, rows in given_facts(core, facts, Values()).items()}
     guess = max(sizes.values(), default=0)
     return report_plan(program, core, lambda name: sizes.get(name) or guess, maintain)
 
