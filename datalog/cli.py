@@ -174,7 +174,7 @@ def _setting(text: str) -> tuple[str, str | int]:
     raise click.BadParameter(f"there is no setting {name}; there are coalesce and rows_per_page", param_hint="--set")
 
 
-@main.command()
+@main.command(short_help="Find what is wrong with programs without running them.")
 @click.argument("programs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PROGRAM.dl…")
 @click.pass_context
 def check(ctx: click.Context, programs: Sequence[Path]) -> None:
@@ -229,7 +229,7 @@ def plan(program: Path, facts: Path | None, maintain: str) -> None:
     click.echo(report_file(program, facts, maintain), nl=False)
 
 
-@main.command()
+@main.command(short_help="Rewrite programs in canonical layout.")
 @click.argument("programs", type=click.Path(path_type=Path, allow_dash=True), nargs=-1, required=True, metavar="PROGRAM.dl…|-")
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 and name the files that would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; print the differences.")

@@ -96,11 +96,13 @@ def draw_table(
     from rich.text import Text
 
     console = Console(file=out, highlight=False)
-    table = Table(title=Text(caption), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, to_right in zip(columns or ("",), right, strict=False):
         table.add_column(Text(name), justify="right" if to_right else "left", overflow="fold")
     for row in islice(rows, SHOWN_ROWS):
         table.add_row(*(Text(cell(value)) for value in row or ("()",)))
-    console.print(table)
+    console.print(Text(caption, style="bold"))
+    if size:
+        console.print(table)
     if size > SHOWN_ROWS:
         console.print(Text(f"… {size - SHOWN_ROWS} more rows" + (f" ({advice})" if advice else ""), style="dim"))
