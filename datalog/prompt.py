@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from datalog.statements import split_statements
 if TYPE_CHECKING:
     from datalog.repl import Session
 
-NAME = r"[A-Za-z_?][\w?]*|:\w*|:"
+BEGUN = re.compile(r"(?:^:\w*|[A-Za-z_?][\w?]*)$", re.MULTILINE)  # what a name or a command begins with, before the cursor
 
 
 def talk(session: Session) -> int:
@@ -77,13 +78,13 @@ class Names(Completer):
         self._session = session
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        import re
-
-        word = document.get_word_before_cursor(pattern=re.compile(NAME))
-        names = self._session.commands if word.startswith(":") else sorted(self._session.database)
+        begun = BEGUN.search(document.text_before_cursor)
+        if begun is None:
+            return
+        names = self._session.commands if begun[0].startswith(":") else sorted(self._session.database)
         for name in names:
-            if word and name.startswith(word):
-                yield Completion(name, start_position=-len(word))
+            if name.startswith(begun[0]):
+                yield Completion(name, start_position=-len(begun[0]))
 
 
 def history() -> History:
