@@ -16,12 +16,12 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def stderr(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch, patience: float) -> Terminal:
+    """Called within the test: pytest puts its own standard error in place after fixtures."""
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress, "PATIENCE", patience)
     return terminal
 
 
@@ -32,22 +32,24 @@ def wait_for(text: str, terminal: Terminal) -> bool:
     return text in terminal.getvalue()
 
 
-def test_a_long_wait_shows_what_is_being_done(stderr: Terminal) -> None:
+def test_a_long_wait_shows_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = at_a_terminal(monkeypatch, 0.01)
     with Waiting("reading") as waiting:
         assert wait_for("reading", stderr)
         waiting.update("evaluating")
         assert wait_for("evaluating", stderr)
 
 
-def test_a_short_wait_shows_nothing(stderr: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.2)
+def test_a_short_wait_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = at_a_terminal(monkeypatch, 0.2)
     with Waiting("reading") as waiting:
         waiting.update("evaluating")
     time.sleep(0.3)
     assert stderr.getvalue() == ""
 
 
-def test_a_quiet_wait_shows_nothing(stderr: Terminal) -> None:
+def test_a_quiet_wait_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = at_a_terminal(monkeypatch, 0.01)
     with Waiting("reading", quiet=True):
         time.sleep(0.1)
     assert stderr.getvalue() == ""
