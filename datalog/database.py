@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError, DatalogError, Diagnostic, ProgramError
+from datalog.errors import DatalogError, Diagnostic, PlacedError, ProgramError
 from datalog.ir.core import Predicate
 from datalog.relation import Relation
 from datalog.transaction import Changes, Transaction
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from datalog.store.values import Row, Values
 
 Words = NDArray[np.int64]
+
+QUERY = "<query>"  # the file of errors in queries
 
 
 class Database:
@@ -102,9 +104,10 @@ class Database:
         from datalog.syntax import parse_literals
 
         with self._lock:
-            lowered = lower_query(parse_literals(body), self._program)
+            lowered = lower_query(parse_literals(body, QUERY), self._program)
             head = lowered.predicates["?query"]
-            codes = run_query(self._engine.storage, lowered, self._engine.joins.join)
+            with quoting(body, QUERY):
+                codes = run_query(self._engine.storage, lowered, self._engine.joins.join)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def snapshot(self) -> Snapshot:
@@ -193,7 +196,8 @@ class Database:
     def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> Changes:
         """Apply distinct sorted rows with their signs, per given predicate. For transactions."""
         with self._lock:
-            deltas = self._engine.apply(changes)
+            with quoting(self._program.text, self.file):
+                deltas = self._engine.apply(changes)
             self._version += 1
             done = Changes(self._version, deltas, self.predicates, self._values)
             for predicate, callback in list(self._subscribers):
@@ -225,7 +229,8 @@ class Database:
     def _evaluate(self, facts: Mapping[str, Words], progress: Progress | None = None) -> Engine:
         from datalog.maintain.engine import Engine
 
-        return Engine(self._core, self._values, facts, self._options, progress)
+        with quoting(self._program.text, self.file):
+            return Engine(self._core, self._values, facts, self._options, progress)
 
     def _replace_program(self, text: str) -> None:
         """Change to another program text, keeping the given facts; on an error everything stays as it was."""
@@ -310,13 +315,13 @@ def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> di
 
 @contextmanager
 def quoting(text: str, file: str) -> Iterator[None]:
-    """Quote the line of the program in errors that name a place in it and do not know its text."""
+    """Quote the line of a program or query in errors that name a place in it and do not know its text."""
     try:
         yield
-    except (ProgramError, DataError) as error:
+    except PlacedError as error:
         lines = text.split("\n")
         found = [
-            replace(one, text=lines[one.line - 1].rstrip("\r")) if one.file == file and one.line and not one.text else one
+            replace(one, text=lines[one.line - 1].rstrip("\r")) if one.file == file and 0 < one.line <= len(lines) and not one.text else one
             for one in error.diagnostics
         ]
         raise type(error)(found) from error.__cause__
