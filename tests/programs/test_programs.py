@@ -105,3 +105,7 @@ def results(case: Path) -> set[Fact]:
 
 def test_there_are_cases() -> None:
     assert len(CASES) > 15
+
+
+def test_programs_are_in_canonical_layout() -> None:
+    assert datalog("fmt", "--check", *(case / "program.dl" for case in CASES)).out == ""
