@@ -1,7 +1,7 @@
 """Cut `facts/` and `session.txn` from the whole editing history: python make_extract.py CRDT_DIR [TARGET_DIR].
 
-`facts/` holds the first TYPED insertions, which the author typed without moving the cursor, and the removals that fell between them;
-`session.txn` holds what happened next, until LAST insertions: one transaction for each run of typing and for each run of removing.
+`facts/` holds the first TYPED insertions, each right behind the one before it, and the removals that fell between them;
+`session.txn` holds what happened next, up to LAST insertions: one transaction for each run of typing and each run of removing.
 
 The history tells the order of the insertions and the order of the removals, but not how the two interleave. The session
 lets each removal happen as soon as its character is there and the removals before it have happened.
@@ -23,7 +23,7 @@ def read(path: Path) -> list[Operation]:
 
 
 def history(inserts: list[Operation], removes: list[Operation]) -> list[Operation]:
-    """All operations, interleaved; removals of characters that the insertions do not make are left out."""
+    """All operations, interleaved. A removal of a character that the insertions do not make ends the removals."""
     operations: list[Operation] = []
     made: set[Operation] = set()
     pending = 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import datalog
 
 HERE = Path(__file__).parent
 OPERATION = re.compile(r"\+(\w+)\(([^)]*)\)\.")
 ORIGIN = (0, 0)
-
-Character = tuple[int, int]
 
 
 def transactions(text: str) -> Iterator[dict[str, list[tuple[int, ...]]]]:
@@ -24,13 +23,14 @@ def transactions(text: str) -> Iterator[dict[str, list[tuple[int, ...]]]]:
         yield rows
 
 
-def document(db: datalog.Database) -> list[Character]:
+def document(db: datalog.Database) -> list[tuple[int, int]]:
     """The visible characters in the order of the text: `next_visible`, followed from the origin."""
-    following = {(c, n): (c2, n2) for c, n, c2, n2 in db["next_visible"]}
-    characters, place = [], ORIGIN
-    while place in following:
-        place = following[place]
+    following: dict[Any, Any] = {row[:2]: row[2:] for row in db["next_visible"]}
+    characters = []
+    place = following.get(ORIGIN)
+    while place is not None:
         characters.append(place)
+        place = following.get(place)
     return characters
 
 

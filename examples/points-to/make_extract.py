@@ -1,8 +1,8 @@
 """Cut the extract in `facts/` from the whole program's facts: python make_extract.py FACTS_DIR [TARGET_DIR].
 
-The extract keeps the bodies of the application's methods and of the few library classes below, whole methods only: every
-instruction, variable and parameter of a kept method, and everything known about the kept classes and their superclasses. Methods
-of other classes keep no body, so a call of one of them leads nowhere.
+The extract keeps all methods of the application's classes and of a few classes of the library, whole: every instruction that
+they hold. Of the other methods that they call it keeps the signature without a body, so there the analysis ends. Of classes it keeps
+those that are so named, and all above them.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ BY_METHOD = {  # the column that names the method whose body the row belongs to
     "VirtualMethodInvocation": 4,
     "SpecialMethodInvocation": 4,
     "StaticMethodInvocation": 3,
-    "FormalParam": 1,
     "Return": 3,
-    "ThisVar": 0,
 }
+BY_SIGNATURE = {"Method": 0, "Method-Modifier": 1, "ThisVar": 0, "FormalParam": 1}
 CALLS = ("VirtualMethodInvocation", "SpecialMethodInvocation", "StaticMethodInvocation")
 
 
 def read(source: Path, name: str) -> set[Row]:
-    with gzip.open(source / f"{name}.facts.gz", "rt", encoding="utf-8", newline="\n") as lines:
-        return {tuple(line.rstrip("\n").split("\t")) for line in lines}
+    """The rows of one relation; some files hold rows many times."""
+    lines = set(gzip.decompress((source / f"{name}.facts.gz").read_bytes()).decode().split("\n")) - {""}
+    return {tuple(line.split("\t")) for line in lines}
 
 
 def cut(source: Path) -> dict[str, set[Row]]:
@@ -71,12 +71,12 @@ def cut(source: Path) -> dict[str, set[Row]]:
     extract["ActualParam"] = {row for row in read(source, "ActualParam") if row[1] in calls}
     extract["AssignReturnValue"] = {row for row in read(source, "AssignReturnValue") if row[0] in calls}
 
-    # A method without a body is kept where a call names it: the call's name and descriptor are looked up there.
     named = kept | {row[2] for name in CALLS for row in extract[name]}
-    extract["Method"] = {row for row in methods if row[0] in named}
-    extract["Method-Modifier"] = {row for row in read(source, "Method-Modifier") if row[1] in named}
+    extract |= {name: {row for row in read(source, name) if row[column] in named} for name, column in BY_SIGNATURE.items()}
 
-    fields = {row[-2] for name in ("LoadInstanceField", "StoreInstanceField", "LoadStaticField", "StoreStaticField") for row in extract[name]}
+    fields = {
+        row[-2] for name in ("LoadInstanceField", "StoreInstanceField", "LoadStaticField", "StoreStaticField") for row in extract[name]
+    }
     extract["Field"] = {row for row in read(source, "Field") if row[0] in fields}
     objects = {row[2] for row in extract["AssignHeapAllocation"]}
     extract["NormalHeap"] = {row for row in read(source, "NormalHeap") if row[0] in objects}
@@ -88,6 +88,7 @@ def cut(source: Path) -> dict[str, set[Row]]:
     above = {name: read(source, name) for name in ("DirectSuperclass", "DirectSuperinterface")}
     classes = closure(classes, above["DirectSuperclass"] | above["DirectSuperinterface"])
     extract |= {name: {row for row in rows if row[0] in classes} for name, rows in above.items()}
+    extract["InterfaceType"] = {row for row in read(source, "InterfaceType") if row[0] in classes}
     return extract
 
 
