@@ -45,11 +45,9 @@ class Run:
 
 def run(asked: Run) -> int:
     """Do it; the exit status. Raises what the program or its facts have wrong."""
-    from datalog.io.stream import open_stream
-
     announce_compilation(asked.quiet)
     began = time.perf_counter()
-    lines = open_stream(asked.stream) if asked.stream else None
+    lines = opened(asked.stream) if asked.stream else None
     database = evaluate(asked.program, asked.facts, asked.quiet, maintain=asked.maintain, **asked.settings)
     if lines is not None:
         with lines:
@@ -65,6 +63,12 @@ def run(asked: Run) -> int:
         rows = sum(len(database[name]) for name in output_names(database.core))
         print(f"{rows} rows, {time.perf_counter() - began:.2f} s, {database.steps} iterator steps", file=sys.stderr)
     return 0
+
+
+def opened(stream: str) -> IO[str]:
+    from datalog.io.stream import open_stream
+
+    return open_stream(stream)
 
 
 def announce_compilation(quiet: bool) -> None:
