@@ -67,7 +67,8 @@ def evaluate_all(storage: Storage, predicates: Iterable[str], rules: Iterable[Re
     found: Found = {predicate: [] for predicate in predicates}
     for rule in rules:
         join = rule.join
-        found[rule.head].append(join.complete(storage.pool.pages, join.at(storage.roots), join.everything())[0])
+        heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), join.everything(), judge=storage.roots)
+        found[rule.head].append(heads)
     return found
 
 
@@ -104,7 +105,8 @@ def _follow(storage: Storage, rules: Iterable[RecursiveRule], new: Mapping[str, 
             rows = new.get(delta.predicate)
             if rows is not None:
                 join = delta.join
-                heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), delta.prefixes(rows), budget=budget)
+                roots = join.at(storage.roots)
+                heads, _ = join.complete(storage.pool.pages, roots, delta.prefixes(rows), budget=budget, judge=storage.roots)
                 found.setdefault(rule.head, []).append(heads)
     return found
 

@@ -17,6 +17,7 @@ from datalog.ir.core import Type
 from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
 from datalog.plan.encode import EncodedPlan
+from datalog.plan.rule import RulePlan
 
 Words = NDArray[np.int64]
 Decode = Callable[[int, Type], object]
@@ -42,16 +43,18 @@ class Budget:
 
 
 class Join:
-    """The join of one plan. `steps` counts its iterator operations since it was made."""
+    """The join of one plan. `steps` counts its iterator operations since it was made; `make` makes the joins of late plans."""
 
-    def __init__(self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode) -> None:
+    def __init__(self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode, make: Callable[[RulePlan], Join]) -> None:
         self.encoded = encoded
         self.variables = len(encoded.plan.order)
         self.width = encoded.width
         self.slots = np.array(encoded.slots, dtype=np.int64)
         self._before = np.array([atom.number < encoded.plan.given for atom in encoded.atoms], bool)
         self.steps = 0
-        self._labels, self._decode = labels, decode
+        self.failures = 0  # computations without a value that the rule did not need
+        self._labels, self._decode, self._make = labels, decode, make
+        self._late: dict[tuple[int, int], Join] = {}
         self._state = np.zeros(encoded.state_words, np.int64)
         self._output = np.empty((SMALLEST_BUFFER, self.width), np.int64)
         self._records = np.empty((SMALLEST_BUFFER, code.RECORD_VALUES + self.variables), np.int64)
@@ -87,17 +90,20 @@ class Join:
         recording: int = code.RECORD_NOTHING,
         first_only: bool = False,
         budget: Budget | None = None,
+        judge: Words | None = None,
     ) -> tuple[Words, Words]:
         """Output rows, one per binding that extends a prefix, and the sensitivity records (none without `recording`).
 
-        `roots` as `at` and `between` give them; `first_only` takes one binding a prefix. Raises EvaluationError where an
-        expression has no value, OverBudget when `budget` is spent.
+        `roots` as `at` and `between` give them; `first_only` takes one binding a prefix. An expression without a value is
+        a literal that does not hold; with `judge`, a version, EvaluationError is raised if all other literals hold
+        there. Raises OverBudget when `budget` is spent.
         """
         state = self._state
         state[: code.STATE_WORDS] = 0
         state[code.STATE_PREFIX] = -1
         state[code.STATE_RECORDING] = recording
         state[code.STATE_FIRST_ONLY] = first_only
+        state[code.STATE_TRUSTED] = judge is None
         labels = self._labels() if self.encoded.compares_symbols else self.slots
         output: list[Words] = []
         records: list[Words] = []
@@ -111,7 +117,9 @@ class Join:
             elif status == code.RECORDS_FULL:
                 self._records = _emptied(records, self._records, state, code.STATE_RECORDS)
             elif status == code.FAILED:
-                raise self._failure()
+                assert judge is not None, "the kernel stops at failures only where they are judged"
+                self._judge(pages, judge, prefixes)
+                state[code.STATE_ERROR] = code.NO_ERROR
             elif status == code.PAUSED and budget is not None and state[code.STATE_STEPS] >= budget.left:
                 self.steps += budget.left
                 raise OverBudget
@@ -127,15 +135,35 @@ class Join:
             records[0] if len(records) == 1 else np.concatenate(records),
         )
 
-    def _failure(self) -> EvaluationError:
+    def _judge(self, pages: Words, version: Words, prefixes: Words) -> None:
+        """Raise EvaluationError if the computation that just failed is one that the rule needs (`RulePlan.late`)."""
+        self.failures += 1
+        state = self._state
+        if not self.encoded.plan.late:  # this is a late plan: everything else holds
+            raise self._failure(prefixes)
+        given = int(prefixes[state[code.STATE_PREFIX], code.PREFIX_LENGTH])
+        key = int(state[code.STATE_FAILED_DEPTH]), max(int(state[code.STATE_FAILED_BOUND]), given)
+        if key not in self._late:
+            self._late[key] = self._make(self.encoded.plan.late[key])
+        late = self._late[key]
+        values = np.array([[self._value(depth, prefixes) for depth in range(key[1])]], np.int64)
+        late.complete(pages, late.at(version), late.prefixes(values), judge=version)
+
+    def _value(self, depth: int, prefixes: Words) -> int:
+        """The code of the variable at a depth that the prefix or the join has bound."""
+        prefix = prefixes[self._state[code.STATE_PREFIX]]
+        if depth < prefix[code.PREFIX_LENGTH]:
+            return int(prefix[code.PREFIX_VALUES + depth])
+        return int(self._state[code.STATE_WORDS + depth * code.LEVEL_WORDS + code.LEVEL_VALUE])
+
+    def _failure(self, prefixes: Words) -> EvaluationError:
         rule, order = self.encoded.plan.rule, self.encoded.plan.order
         operation, span = self.encoded.operations[int(self._state[code.STATE_ERROR_AT])]
         what, hint = PROBLEMS[int(self._state[code.STATE_ERROR])]
         bound = {
-            rule.variables[order[depth]]: self._decode(
-                int(self._state[code.STATE_WORDS + depth * code.LEVEL_WORDS + code.LEVEL_VALUE]), rule.types[order[depth]]
-            )
-            for depth in range(int(self._state[code.STATE_DEPTH]))
+            rule.variables[order[depth]]: self._decode(self._value(depth, prefixes), rule.types[order[depth]])
+            for depth in range(int(self._state[code.STATE_FAILED_BOUND]))
+            if rule.variables[order[depth]].isidentifier()  # others stand for constants and expressions
         }
         binding = ", ".join(f"{name} = {value!r}" for name, value in bound.items())
         message = f"`{operation.name}` {what}" + (f" where {binding}" if binding else "") + f", in the rule `{rule.text}`"

@@ -54,7 +54,7 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
                         width = storage.arrangements[predicate][0].tree.width
                         storage.add_arrangement(predicate, fewest_arrangements([columns], width)[0])
                 driver = join(plan)
-                found.append(driver.complete(storage.pool.pages, driver.at(storage.roots), driver.everything())[0])
+                found.append(driver.complete(storage.pool.pages, driver.at(storage.roots), driver.everything(), judge=storage.roots)[0])
             rows = sort_distinct(np.concatenate(found))
             if name != QUERY:
                 storage.arrange(name, [tuple(range(rows.shape[1]))])

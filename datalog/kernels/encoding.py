@@ -26,9 +26,11 @@ DEPTH_BOUNDS = 3  # checks that narrow the variable's interval
 DEPTH_BOUNDS_END = 4
 DEPTH_FILTERS = 5  # checks made once the variable is bound
 DEPTH_FILTERS_END = 6
-DEPTH_NEGATIONS = 7
-DEPTH_NEGATIONS_END = 8
-DEPTH_WORDS = 9
+DEPTH_FALLIBLE = 7  # checks whose expressions may have no value, made after everything else
+DEPTH_FALLIBLE_END = 8
+DEPTH_NEGATIONS = 9
+DEPTH_NEGATIONS_END = 10
+DEPTH_WORDS = 11
 
 # --- one row per iterator: one level of one positive atom ------------------------------------------------------------------
 ITERATOR_SLOT = 0
@@ -83,7 +85,10 @@ STATE_ERROR = 8
 STATE_ERROR_AT = 9  # offset of the operation that failed
 STATE_OPENED = 10  # how many depths of the current prefix are open
 STATE_FIRST_ONLY = 11  # 1: go to the next prefix after the first binding
-STATE_WORDS = 12
+STATE_TRUSTED = 12  # 1: an expression without a value is a literal that does not hold, and no more
+STATE_FAILED_DEPTH = 13  # where an expression had no value
+STATE_FAILED_BOUND = 14  # and how many variables were bound then
+STATE_WORDS = 15
 
 RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS, RECORD_HULLS = 0, 1, 2, 3
 

@@ -220,8 +220,10 @@ def evaluate(plan, at, state, stack):
         if operation == CODE_NEGATE:
             if kind == KIND_FLOAT:
                 state[top] = _code_of(-_float_of(state[top]))
-            else:
+            elif kind == KIND_NUMBER:
                 state[top] = _apply_number(CODE_SUBTRACT, np.int64(0), state[top], state)
+            else:
+                state[top] = _apply_unsigned(CODE_SUBTRACT, np.int64(LOWEST), state[top], state)
         else:
             top -= 1
             if kind == KIND_NUMBER:

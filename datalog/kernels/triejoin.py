@@ -20,6 +20,8 @@ from datalog.kernels.encoding import (
     DEPTH_BINDING,
     DEPTH_BOUNDS,
     DEPTH_BOUNDS_END,
+    DEPTH_FALLIBLE,
+    DEPTH_FALLIBLE_END,
     DEPTH_FILTERS,
     DEPTH_FILTERS_END,
     DEPTH_ITERATORS,
@@ -78,6 +80,9 @@ from datalog.kernels.encoding import (
     STATE_BUDGET,
     STATE_DEPTH,
     STATE_ERROR,
+    STATE_FAILED_BOUND,
+    STATE_FAILED_DEPTH,
+    STATE_FIRST_ONLY,
     STATE_MODE,
     STATE_OPENED,
     STATE_OUTPUT,
@@ -85,6 +90,7 @@ from datalog.kernels.encoding import (
     STATE_RECORDING,
     STATE_RECORDS,
     STATE_STEPS,
+    STATE_TRUSTED,
     STATE_WORDS,
 )
 from datalog.kernels.expressions import HIGHEST, LOWEST, evaluate, narrow, passes_filters
@@ -283,6 +289,20 @@ def _is_older(pages, plan, prefixes, state, depth, cursors):
 
 
 @device
+def _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, recorded):
+    """Does the value just bound pass everything that is checked at its depth?"""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    return (
+        _is_older(pages, plan, prefixes, state, depth, cursors)
+        and passes_filters(plan, plan[row + DEPTH_FILTERS], plan[row + DEPTH_FILTERS_END], state, stack, labels)
+        and _passes_negations(
+            pages, roots, plan, plan[row + DEPTH_NEGATIONS], plan[row + DEPTH_NEGATIONS_END], state, records, depth, recorded
+        )
+        and passes_filters(plan, plan[row + DEPTH_FALLIBLE], plan[row + DEPTH_FALLIBLE_END], state, stack, labels)
+    )
+
+
+@device
 def _next_prefix(prefixes, state):
     """Go to the next prefix; what it shares with the last one, as far as that was opened, stays open."""
     prefix = state[STATE_PREFIX]
@@ -305,7 +325,8 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
     prefixes: int64[m, 4 + variables], see PREFIX_*; output: int64[rows, output width];
     records: int64[rows, 3 + variables], see RECORD_*. A record's context may be unsorted and repeated.
     Returns DONE, or why it stopped: OUTPUT_FULL, RECORDS_FULL (empty the buffer, zero its count in state, call again),
-    PAUSED (raise STATE_BUDGET, call again), FAILED (an expression has no value: STATE_ERROR, STATE_ERROR_AT, values).
+    PAUSED (raise STATE_BUDGET, call again), FAILED (an expression has no value: STATE_ERROR, STATE_ERROR_AT, STATE_FAILED_*;
+    zero STATE_ERROR and call again to go on as if the literal did not hold).
     """
     depths = plan[PLAN_DEPTHS]
     cursors = STATE_WORDS + depths * LEVEL_WORDS
@@ -335,6 +356,9 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
             state[STATE_OUTPUT] = row + 1
             depth -= 1
             mode = MODE_ADVANCE
+            if state[STATE_FIRST_ONLY] == 1:
+                mode = MODE_PREFIX
+                continue
         if (depth < length and mode == MODE_ADVANCE) or depth < 0:
             mode = MODE_PREFIX  # a prefix has no second value
             continue
@@ -359,32 +383,30 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
             if found == 2:
                 status = np.int64(RECORDS_FULL)
                 break
-        if state[STATE_ERROR] != NO_ERROR:
-            status = np.int64(FAILED)
-            break
         if found == 0:
             if recorded:
                 _flush_records(plan, state, records, cursors, depth)
+            state[STATE_FAILED_DEPTH] = depth
+            state[STATE_FAILED_BOUND] = depth
             depth -= 1
             mode = MODE_ADVANCE
-            continue
-        level = STATE_WORDS + depth * LEVEL_WORDS
-        state[level + LEVEL_VALUE] = state[level + LEVEL_TARGET]
-        mode = MODE_ADVANCE
-        if not _is_older(pages, plan, prefixes, state, depth, cursors):
-            continue
-        if passes_filters(plan, plan[at + DEPTH_FILTERS], plan[at + DEPTH_FILTERS_END], state, stack, labels):
-            if _passes_negations(
-                pages, roots, plan, plan[at + DEPTH_NEGATIONS], plan[at + DEPTH_NEGATIONS_END], state, records, depth, recorded
-            ):
+        else:
+            level = STATE_WORDS + depth * LEVEL_WORDS
+            state[level + LEVEL_VALUE] = state[level + LEVEL_TARGET]
+            mode = MODE_ADVANCE
+            if _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, recorded):
                 depth += 1
                 mode = MODE_ENTER
                 if depth <= length:
                     state[STATE_OPENED] = depth
-        elif state[STATE_ERROR] != NO_ERROR:
-            depth += 1  # this depth's value is part of the binding that failed
-            status = np.int64(FAILED)
-            break
+                continue
+            state[STATE_FAILED_DEPTH] = depth
+            state[STATE_FAILED_BOUND] = depth + 1
+        if state[STATE_ERROR] != NO_ERROR:
+            if state[STATE_TRUSTED] == 0:
+                status = np.int64(FAILED)
+                break
+            state[STATE_ERROR] = NO_ERROR
     state[STATE_MODE] = mode
     state[STATE_DEPTH] = depth
     return status

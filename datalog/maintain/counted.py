@@ -26,7 +26,7 @@ class CountedRule:
     """A rule, its full join, and, while it is maintained by records, its index."""
 
     def __init__(self, storage: Storage, join: Join, recording: int) -> None:
-        self.join, self.index = join, None
+        self.join = join
         self.reads = frozenset(atom.predicate for atom in join.encoded.plan.rule.atoms)
         self.full_steps = 0  # of the last full evaluation
         self._storage, self._recording = storage, recording
@@ -41,11 +41,19 @@ class CountedRule:
         before = self.join.steps
         recording = self._recording if self.index is not None else code.RECORD_NOTHING
         join = self.join
-        rows, records = join.complete(self._storage.pool.pages, join.at(self._storage.roots), join.everything(), recording)
+        roots, failures = self._storage.roots, join.failures
+        rows, records = join.complete(self._storage.pool.pages, join.at(roots), join.everything(), recording, judge=roots)
         if self.index is not None:
             self.index.rebuild(records)
+            self._give_up_records(join.failures > failures)
         self.full_steps = self.join.steps - before
         return rows
+
+    def _give_up_records(self, failed: bool) -> None:
+        """Records do not say when a failure that was no error becomes one; a rule that has such failures goes without."""
+        if failed and self.index is not None:
+            self.index.clear()
+            self.index = None
 
     def recorded(self, deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
         """The changes of the head, by records."""
@@ -55,11 +63,15 @@ class CountedRule:
         if not len(regions):
             return []
         gone, _ = join.complete(storage.pool.pages, join.at(old), regions, budget=budget)
-        come, records = join.complete(storage.pool.pages, join.at(storage.roots), regions, self._recording, budget=budget)
+        failures = join.failures
+        come, records = join.complete(
+            storage.pool.pages, join.at(storage.roots), regions, self._recording, budget=budget, judge=storage.roots
+        )
         if len(records):
             index.plant(records)
             if index.outgrown:
                 self.evaluate()
+        self._give_up_records(join.failures > failures)
         return [(gone, -1), (come, 1)]
 
     def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
@@ -74,5 +86,7 @@ class CountedRule:
             roots = join.between(old, storage.roots)
             for rows, sign in ((born, -1 if change.negated else 1), (died, 1 if change.negated else -1)):
                 if len(rows):
-                    signed.append((join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget)[0], sign))
+                    # Only an added binding can be one that fails and did not before.
+                    judge = storage.roots if sign > 0 else None
+                    signed.append((join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget, judge=judge)[0], sign))
         return signed

@@ -139,9 +139,9 @@ class Engine:
             reached.update(stratum.predicates)
             if stratum.recursive is not None:
                 supported += stratum.numbers
-            elif self.options.maintain == "recorded":
-                continue
             for number in stratum.numbers:
+                if self.options.maintain == "recorded" and stratum.recursive is None and not self.joins.plan.rules[number].late:
+                    continue  # its records will do
                 atoms = enumerate(self.program.rules[number].atoms)
                 wanted[number] = tuple(place for place, atom in atoms if atom.predicate in reached and atom.predicate in stratum.reads)
         self.joins.prepare(wanted, tuple(supported))

@@ -21,7 +21,7 @@ from datalog.plan.encode import encode_plan
 from datalog.plan.order import Rows
 from datalog.plan.program import plan_program
 from datalog.plan.rule import RulePlan, plan_delta, plan_support
-from datalog.store.storage import Storage
+from datalog.store.storage import Payload, Storage
 from datalog.store.values import Values
 
 Words = NDArray[np.int64]
@@ -35,7 +35,7 @@ class Joins:
         self._storage, self._values, self._rows = storage, values, rows
         self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
         for name, predicate in program.predicates.items():
-            payload = "stamps" if name in self._recursive else "counts" if predicate.derived else "nothing"
+            payload: Payload = "stamps" if name in self._recursive else "counts" if predicate.derived else "nothing"
             storage.arrange(name, self.plan.orders[name], payload)
         self.full = [self.join(plan) for plan in self.plan.rules]
         self.deltas = [[self._delta(plan) for plan in plans] for plans in self.plan.deltas]
@@ -51,7 +51,7 @@ class Joins:
 
     def join(self, plan: RulePlan) -> Join:
         """The join of a plan whose arrangements are there."""
-        return Join(encode_plan(plan, self._values.encode, self._shape), self._values.symbols.labels, self._values.decode)
+        return Join(encode_plan(plan, self._values.encode, self._shape), self._values.symbols.labels, self._values.decode, self.join)
 
     def change(self, rule: int, atom: int) -> ChangeJoin:
         """The join for changes of one atom; `prepare` must have seen the atom's predicate."""

@@ -65,6 +65,10 @@ class RecordIndex:
     def outgrown(self) -> bool:
         return self.size() > OUTGROWN * self._built + SLACK
 
+    def clear(self) -> None:
+        """Hold no records."""
+        self.rebuild(np.empty((0, self._width), np.int64))
+
     def rebuild(self, records: Words) -> None:
         """Hold exactly these raw records (`int64[n, 3 + variables]`, see RECORD_*)."""
         for number, watch in enumerate(self.watches):

@@ -12,7 +12,8 @@ A transaction is one pass:
 3. Fallen rows that have a derivation from what stands, whatever the stamps, come back with a new stamp, together with
    what gained premises derive; semi-naive rounds go on from there.
 
-A negated atom's premise is lost when the row it denies comes, and gained when that row goes.
+A negated atom's premise is lost when the row it denies comes, and gained when that row goes. A computation that fails
+is judged in step 3 only: what stands then stands at the end, too, and before the transaction nothing failed.
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ class RecursiveStratum:
             found[name].append(self._supported(supports, name, rows, ANY_STAMP, budget))
         for change, more in gained:
             join = change.delta.join
-            found[change.head].append(join.complete(storage.pool.pages, join.at(storage.roots), join.prefixes(more), budget=budget)[0])
+            roots = join.at(storage.roots)
+            heads, _ = join.complete(storage.pool.pages, roots, join.prefixes(more), budget=budget, judge=storage.roots)
+            found[change.head].append(heads)
         inserted, self.stamp = close(storage, self.rules, found, self.stamp, self._limits, budget)
         return {name: _net(inserted[name], fallen.get(name)) for name in self.predicates}
 

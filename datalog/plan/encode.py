@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import Apply, Expression, Reference, Span, Type, Value
+from datalog.ir.core import Apply, CoreFilter, Expression, Reference, Type, Value
 from datalog.kernels import encoding as code
 from datalog.kernels.layout import HEADER
 from datalog.plan.rule import AtomPlan, RulePlan
+from datalog.syntax.tree import Span
 
 Encode = Callable[[int | float | str, Type], int]
 Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows of a leaf, of an inner page
@@ -57,6 +58,7 @@ class _Encoder:
         self.code: list[int] = []
         self.operations: dict[int, tuple[Apply, Span]] = {}
         self.deepest = 1
+        self.compares_symbols = False
 
     def expression(self, expression: Expression) -> int:
         """Append the code of an expression; returns its offset within the code section."""
@@ -64,6 +66,11 @@ class _Encoder:
         self._push(expression, 1)
         self.code.append(code.CODE_END)
         return at
+
+    def check(self, check: CoreFilter) -> list[int]:
+        by_label = check.operator not in ("=", "!=") and check.left.type is Type.SYMBOL
+        self.compares_symbols = self.compares_symbols or by_label
+        return [OPERATORS[check.operator], self.expression(check.left), self.expression(check.right), int(by_label)]
 
     def numbers(self, numbers: tuple[int, ...]) -> int:
         at = len(self.code)
@@ -98,7 +105,6 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
     iterator_of: dict[tuple[int, int], int] = {}
     checks: list[list[int]] = []
     negations: list[list[int]] = []
-    symbols = False
     for depth in plan.depths:
         first_iterator, first_check, first_negation = len(iterators), len(checks), len(negations)
         binding = out.expression(depth.binding.expression) if depth.binding else -1
@@ -110,15 +116,14 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
         for bound in depth.bounds:
             checks.append([OPERATORS[bound.operator], -1, out.expression(bound.expression), 0])
         bounds_end = len(checks)
-        for check in depth.filters:
-            compares = check.operator not in ("=", "!=") and _type(check.left) is Type.SYMBOL
-            symbols = symbols or compares
-            checks.append([OPERATORS[check.operator], out.expression(check.left), out.expression(check.right), int(compares)])
+        checks += [out.check(check) for check in depth.filters]
+        filters_end = len(checks)
+        checks += [out.check(check) for check in depth.fallible]
         for atom in depth.negations:
             negations.append([slot_of[atom.number], len(atom.depths), out.numbers(atom.depths)])
-        depth_rows.append(
-            [binding, first_iterator, len(iterators), first_check, bounds_end, bounds_end, len(checks), first_negation, len(negations)]
-        )
+        iterator_span = (first_iterator, len(iterators))
+        check_spans = (first_check, bounds_end, bounds_end, filters_end, filters_end, len(checks))
+        depth_rows.append([binding, *iterator_span, *check_spans, first_negation, len(negations)])
     depths_out = [out.depth_of[variable] for variable in (plan.rule.head_columns if output is None else output)]
     words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out)
     return EncodedPlan(
@@ -129,7 +134,7 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
         {code_at + at: operation for at, operation in out.operations.items()},
         len(depths_out),
         code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.deepest + 1,
-        symbols,
+        out.compares_symbols,
     )
 
 
@@ -166,7 +171,3 @@ def _stamps_at(shape: tuple[int, int, int, int]) -> int:
     """The word of a leaf at which the payload column begins."""
     _, columns, rows, _ = shape
     return HEADER + columns * rows
-
-
-def _type(expression: Expression) -> Type:
-    return expression.type

@@ -9,10 +9,10 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from datalog.errors import InternalError
-from datalog.ir.core import Apply, CoreRule, Expression, Reference
+from datalog.ir.core import Apply, CoreRule, Expression, Reference, Type
 
 Rows = Callable[[str], int]  # how many rows a predicate has, or is thought to have
 Standing = tuple[tuple[str, int, bool], ...]
@@ -29,10 +29,22 @@ def variables_of(expression: Expression) -> frozenset[int]:
             return frozenset()
 
 
-def variable_order(rule: CoreRule, rows: Rows, first: Sequence[int] = (), without: int = -1) -> tuple[int, ...]:
+def is_fallible(expression: Expression) -> bool:
+    """May the expression have no value? Sums of floats have one, sums of integers may leave the 64 bits."""
+    match expression:
+        case Apply(name=name, arguments=arguments, type=type):
+            return type is not Type.FLOAT or name == "/" or any(map(is_fallible, arguments))
+        case _:
+            return False
+
+
+def variable_order(
+    rule: CoreRule, rows: Rows, first: Sequence[int] = (), without: int = -1, postponed: Collection[int] = ()
+) -> tuple[int, ...]:
     """An order of all variables of `rule` that begins with `first`.
 
     `without` is the number of an atom whose rows are given as prefixes, so that it binds its variables by itself.
+    The bindings numbered in `postponed` are used only for variables that nothing else binds, and those come last.
     Raises InternalError where no order exists, which range restriction has excluded.
     """
     order = list(dict.fromkeys(first))
@@ -42,11 +54,15 @@ def variable_order(rule: CoreRule, rows: Rows, first: Sequence[int] = (), withou
         for number, atom in enumerate(rule.atoms)
         if not atom.negated and number != without
     ]
-    computed = [(binding.variable, variables_of(binding.expression)) for binding in rule.bindings]
+    operands = [variables_of(binding.expression) for binding in rule.bindings]
     standing = [_standing(rule, variable) for variable in range(len(rule.variables))]
     while len(order) < len(rule.variables):
-        ready = [v for v, operands in computed if v not in bound and operands <= bound]
-        chosen = min(ready, key=lambda v: standing[v]) if ready else _fewest_values(atoms, bound, standing)
+        ready = [number for number, binding in enumerate(rule.bindings) if binding.variable not in bound and operands[number] <= bound]
+        early = [number for number in ready if number not in postponed]
+        if early or (ready and all(variables <= bound for variables, _ in atoms)):
+            chosen = min((rule.bindings[number].variable for number in early or ready), key=lambda v: standing[v])
+        else:
+            chosen = _fewest_values(atoms, bound, standing)
         order.append(chosen)
         bound.add(chosen)
     return tuple(order)

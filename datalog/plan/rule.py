@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from datalog.ir.core import CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
 from datalog.plan.arrangements import Columns
-from datalog.plan.order import Rows, variable_order, variables_of
+from datalog.plan.order import Rows, is_fallible, variable_order, variables_of
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -54,12 +54,18 @@ class DepthPlan:
     bounds: tuple[Bound, ...]
     filters: tuple[CoreFilter, ...]
     negations: tuple[AtomPlan, ...]
+    fallible: tuple[CoreFilter, ...]  # filters that may fail; made last
 
 
 @dataclass(frozen=True, slots=True)
 class RulePlan:
     """`given` is the number of the atom whose rows come as prefixes (a delta plan), or -1; rows of the atoms in `stamped`
-    must be older than the prefix says (a support plan)."""
+    must be older than the prefix says (a support plan).
+
+    `late[d, k]` judges a computation that had no value at depth d: with the first k variables as prefix, it makes all
+    computations from depth d on after everything else. The failure is an error only if the late plan fails, too: whether
+    a program fails does not depend on the order in which a rule's literals are taken.
+    """
 
     rule: CoreRule
     given: int
@@ -68,10 +74,12 @@ class RulePlan:
     depths: tuple[DepthPlan, ...]
     positive: tuple[AtomPlan, ...]
     negated: tuple[AtomPlan, ...]  # in the order of their depths
+    late: dict[tuple[int, int], RulePlan]
 
     @property
     def requests(self) -> list[tuple[str, Columns]]:
-        return [(atom.predicate, atom.columns) for atom in (*self.positive, *self.negated)]
+        own = [(atom.predicate, atom.columns) for atom in (*self.positive, *self.negated)]
+        return own + [request for plan in self.late.values() for request in plan.requests]
 
     def watches(self) -> list[Watch]:
         """The record kinds in the kernel's numbering: iterators by depth, then negated atoms."""
@@ -86,7 +94,7 @@ def _watch(atom: AtomPlan, level: int, depth: int) -> Watch:
 
 def plan_rule(rule: CoreRule, rows: Rows, order: Sequence[int] | None = None) -> RulePlan:
     """Plan the full evaluation of `rule`; `order` forces a variable order."""
-    return _plan(rule, variable_order(rule, rows) if order is None else order)
+    return _with_late(_plan(rule, variable_order(rule, rows) if order is None else order), rows, 0)
 
 
 def plan_delta(rule: CoreRule, rows: Rows, given: int) -> RulePlan:
@@ -94,13 +102,15 @@ def plan_delta(rule: CoreRule, rows: Rows, given: int) -> RulePlan:
 
     For a negated atom, the rows are those that changed the atom's truth; the atom itself is not checked again.
     """
-    return _plan(rule, variable_order(rule, rows, [v for v in rule.atoms[given].columns if v is not None], given), given)
+    first = [v for v in rule.atoms[given].columns if v is not None]
+    return _with_late(_plan(rule, variable_order(rule, rows, first, given), given), rows, len(first))
 
 
 def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> RulePlan:
     """Plan the search for derivations of given head rows: the head's variables come first.
 
     The positive atoms of `recursive` predicates are stamped, and bind all their columns, since stamps belong to rows.
+    A computation without a value is no derivation; nothing judges it.
     """
     variables, types, atoms = list(rule.variables), list(rule.types), []
     for atom in rule.atoms:
@@ -116,24 +126,55 @@ def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> Rule
     return _plan(full, variable_order(full, rows, rule.head_columns), stamped=stamped)
 
 
-def _plan(rule: CoreRule, order: Sequence[int], given: int = -1, stamped: frozenset[int] = frozenset()) -> RulePlan:
+def _with_late(plan: RulePlan, rows: Rows, prefix: int) -> RulePlan:
+    """The plan with the late plans of all its computations that may fail; `prefix` variables are always given."""
+    for depth, at in enumerate(plan.depths):
+        early = [bound.expression for bound in at.bounds] + ([at.binding.expression] if at.binding else [])
+        for known, fails in ((depth, any(map(is_fallible, early))), (depth + 1, bool(at.fallible))):
+            if fails:
+                plan.late[depth, max(known, prefix)] = _late(plan, rows, depth, max(known, prefix))
+    return plan
+
+
+def _late(plan: RulePlan, rows: Rows, depth: int, known: int) -> RulePlan:
+    rule = plan.rule
+    depth_of = {variable: place for place, variable in enumerate(plan.order)}
+    postponed = frozenset(
+        number
+        for number, binding in enumerate(rule.bindings)
+        if is_fallible(binding.expression) and max(depth_of[v] for v in (binding.variable, *variables_of(binding.expression))) >= depth
+    )
+    order = variable_order(rule, rows, plan.order[:known], plan.given, postponed)
+    return _plan(rule, order, plan.given, postponed=postponed, joined_until=depth)
+
+
+def _plan(
+    rule: CoreRule,
+    order: Sequence[int],
+    given: int = -1,
+    stamped: frozenset[int] = frozenset(),
+    postponed: Collection[int] = (),
+    joined_until: int | None = None,
+) -> RulePlan:
     depth_of = {variable: depth for depth, variable in enumerate(order)}
     atoms = {number: _atom_plan(rule, number, depth_of) for number in range(len(rule.atoms)) if number != given}
     positive = tuple(atoms[number] for number in atoms if not rule.atoms[number].negated)
     negated = sorted((atoms[number] for number in atoms if rule.atoms[number].negated), key=lambda atom: atom.depths[-1])
-    bindings, filters, bounds = _place_checks(rule, depth_of)
+    joined = {depth for atom in positive for depth in atom.depths}
+    checks = _place_checks(rule, depth_of, joined, postponed, joined_until)
     depths = tuple(
         DepthPlan(
             variable,
-            bindings.get(depth),
+            checks.bindings.get(depth),
             tuple((atom, atom.depths.index(depth)) for atom in positive if depth in atom.depths),
-            tuple(bounds.get(depth, ())),
-            tuple(filters.get(depth, ())),
+            tuple(checks.bounds.get(depth, ())),
+            tuple(checks.filters.get(depth, ())),
             tuple(atom for atom in negated if atom.depths[-1] == depth),
+            tuple(checks.fallible.get(depth, ())),
         )
         for depth, variable in enumerate(order)
     )
-    return RulePlan(rule, given, stamped, tuple(order), depths, positive, tuple(negated))
+    return RulePlan(rule, given, stamped, tuple(order), depths, positive, tuple(negated), {})
 
 
 def _atom_plan(rule: CoreRule, number: int, depth_of: dict[int, int]) -> AtomPlan:
@@ -142,29 +183,47 @@ def _atom_plan(rule: CoreRule, number: int, depth_of: dict[int, int]) -> AtomPla
     return AtomPlan(number, atom.predicate, tuple(column for _, column in placed), tuple(depth for depth, _ in placed))
 
 
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """Bindings and filters by the depth at which they are made."""
+
+    bindings: dict[int, CoreBinding]
+    bounds: dict[int, list[Bound]]
+    filters: dict[int, list[CoreFilter]]
+    fallible: dict[int, list[CoreFilter]]
+
+    def add(self, depth: int, check: CoreFilter, late: int | None) -> None:
+        """Make a check at `depth`, or at the depth `late` if it may fail and is to be late."""
+        if not (is_fallible(check.left) or is_fallible(check.right)):
+            self.filters.setdefault(depth, []).append(check)
+        else:
+            self.fallible.setdefault(depth if late is None else late, []).append(check)
+
+
 def _place_checks(
-    rule: CoreRule, depth_of: dict[int, int]
-) -> tuple[dict[int, CoreBinding], dict[int, list[CoreFilter]], dict[int, list[Bound]]]:
-    """Each binding and filter at the first depth at which its variables are bound."""
-    bindings: dict[int, CoreBinding] = {}
-    filters: dict[int, list[CoreFilter]] = {}
-    bounds: dict[int, list[Bound]] = {}
-    for binding in rule.bindings:
+    rule: CoreRule, depth_of: dict[int, int], joined: Collection[int], postponed: Collection[int], late_from: int | None
+) -> _Checks:
+    """Each binding and filter at the first depth at which its variables are bound; from depth `late_from` on, those that
+    may fail at the last depth, but for `postponed` bindings of variables that no atom binds (`joined`: depths that one does)."""
+    checks = _Checks({}, {}, {}, {})
+    last = len(depth_of) - 1
+    for number, binding in enumerate(rule.bindings):
         depth = depth_of[binding.variable]
         known = max((depth_of[v] for v in variables_of(binding.expression)), default=-1)
-        if known < depth and depth not in bindings:
-            bindings[depth] = binding
+        if known < depth and depth not in checks.bindings and not (number in postponed and depth in joined):
+            checks.bindings[depth] = binding
         else:
             equality = CoreFilter("=", Reference(binding.variable, rule.types[binding.variable]), binding.expression, binding.span)
-            filters.setdefault(max(known, depth), []).append(equality)
+            checks.add(max(known, depth), equality, last if number in postponed else None)
     for check in rule.filters:
         depth = max((depth_of[v] for v in variables_of(check.left) | variables_of(check.right)), default=0)
+        late = last if late_from is not None and depth >= late_from else None
         bound = _as_bound(check, depth, depth_of)
-        if bound is not None:
-            bounds.setdefault(depth, []).append(bound)
+        if bound is not None and (late is None or not is_fallible(bound.expression)):
+            checks.bounds.setdefault(depth, []).append(bound)
         else:
-            filters.setdefault(depth, []).append(check)
-    return bindings, filters, bounds
+            checks.add(depth, check, late)
+    return checks
 
 
 def _as_bound(check: CoreFilter, depth: int, depth_of: dict[int, int]) -> Bound | None:

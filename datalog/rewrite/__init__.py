@@ -1,6 +1,6 @@
 """From quantified rules to core rules, one pass a file.
 
-    drop_truths → lift_negated_groups → expand_disjunctions → split_heads     formulas to simpler formulas
+    drop_truths → distribute_negations → lift_negated_groups → expand_disjunctions → split_heads     formulas to simpler formulas
     → flatten → forget_singletons → ask_existence                             formulas to core rules
     separate_facts, stratify                                                  predicates, given rows, strata
 

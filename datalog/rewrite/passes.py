@@ -1,6 +1,6 @@
 """The passes from formulas to simpler formulas, in their order.
 
-Groups are lifted while disjunctions are whole, so that a group makes one helper and not one a branch.
+Groups are lifted while disjunctions are whole, so that a group makes one helper and not one a branch around it.
 """
 
 from __future__ import annotations
@@ -8,9 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from datalog.ir.formulas import Program
+from datalog.rewrite.distribute_negations import distribute_negations
 from datalog.rewrite.drop_truths import drop_truths
 from datalog.rewrite.expand_disjunctions import expand_disjunctions
 from datalog.rewrite.lift_negated_groups import lift_negated_groups
 from datalog.rewrite.split_heads import split_heads
 
-PASSES: tuple[Callable[[Program], Program], ...] = (drop_truths, lift_negated_groups, expand_disjunctions, split_heads)
+PASSES: tuple[Callable[[Program], Program], ...] = (
+    drop_truths,
+    distribute_negations,
+    lift_negated_groups,
+    expand_disjunctions,
+    split_heads,
+)

@@ -215,7 +215,9 @@ class Body:
         inner.atom(list(self.negatable))
         if self.choose.chance(50):
             inner.atom(list(self.negatable))
-        if self.choose.chance(50):
+        # The engine refuses a group that only compares a variable whose values come from the rule's own recursion.
+        recursive = not set(self.readable) <= set(self.negatable)
+        if not recursive and self.choose.chance(50):
             inner.extra(depth - 1)
         if len(inner.literals) > 1:
             self.place(Not(tuple(inner.literals)))
