@@ -21,7 +21,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "ir": ("syntax.tree",),
     "analysis": ("syntax", "ir"),
     "rewrite": ("syntax", "ir", "analysis"),
-    "plan": ("ir.core", "kernels.encoding", "kernels.layout"),
+    "plan": ("syntax.tree", "ir.core", "kernels.encoding", "kernels.layout"),
     "kernels": (),
     "store": ("ir.core", "kernels"),
     "evaluate": ("ir.core", "plan", "kernels", "store"),
