@@ -139,3 +139,25 @@ def test_the_whole_history_gives_the_tree_order_of_its_104852_visible_characters
     expected = sorted((*one, *following) for one, following in pairwise([ORIGIN, *characters]))
     lines = (whole_run("crdt") / "whole/next_visible.csv").read_text().splitlines()
     assert [tuple(map(int, line.split("\t"))) for line in lines] == expected
+
+
+def test_single_operations_on_the_whole_document_change_the_order_next_to_them_and_nothing_else(data_dir: Path) -> None:
+    db = datalog.Database(HERE / "editor.dl", facts=data_dir / "crdt")
+    text = [ORIGIN, *document(db)]
+    chance = random.Random(5)
+    for counter in range(1_000_000, 1_000_100):
+        place = chance.randrange(1, len(text) - 1)
+        before, here, behind = text[place - 1 : place + 2]
+        with db.transaction() as tx:
+            if chance.random() < 0.5:
+                tx.insert("remove", [here])
+                gone, come = [(*before, *here), (*here, *behind)], [(*before, *behind)]
+                del text[place]
+            else:  # the latest of all names stands right behind its parent
+                typed = (counter, 1)
+                tx.insert("insert", [(*typed, *here)])
+                gone, come = [(*here, *behind)], [(*here, *typed), (*typed, *behind)]
+                text.insert(place + 1, typed)
+        assert tx.changes["next_visible"].deleted == sorted(gone)
+        assert tx.changes["next_visible"].inserted == sorted(come)
+    assert document(db) == text[1:]

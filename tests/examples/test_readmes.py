@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,9 @@ def test_each_example_has_commands_and_a_line_in_the_index() -> None:
     assert all(blocks_of(EXAMPLES / name / "README.md") for name in NAMES)
     index = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert all(f"[{name}]({name})" in index for name in NAMES)
+
+
+def test_the_programs_are_formatted() -> None:
+    programs = sorted(str(path) for path in EXAMPLES.glob("*/*.dl"))
+    done = subprocess.run([sys.executable, "-m", "datalog", "fmt", "--check", *programs], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
