@@ -5,7 +5,7 @@ with a stack of (page, entry) from its leaf to the root as the finger. Within a 
 of its prefix end, so a seek there compares one column only.
 """
 
-import numpy as np
+from __future__ import annotations
 
 from datalog.kernels.encoding import (
     CURSOR_AT_END,
@@ -31,12 +31,12 @@ from datalog.kernels.encoding import (
     STATE_STEPS,
     STATE_WORDS,
 )
-from datalog.kernels.jit import device
+from datalog.kernels.jit import Words, device
 from datalog.kernels.layout import COUNT, HEADER
 
 
 @device
-def _lower_bound(pages, page, at, low, high, value):
+def _lower_bound(pages: Words, page: int, at: int, low: int, high: int, value: int) -> int:
     """First entry in [low, high) of the column at word `at` that is >= value, galloping from low."""
     step = 1
     while low < high and pages[page, at + low] < value:
@@ -56,19 +56,19 @@ def _lower_bound(pages, page, at, low, high, value):
 
 
 @device
-def _is_below(pages, page, entry, rows, plan, prefix_at, level, state, value):
+def _is_below(pages: Words, page: int, entry: int, rows: int, plan: Words, prefix_at: int, level: int, state: Words, value: int) -> bool:
     """Is the entry's row, cut after column `level`, below (prefix, value)?"""
     at = HEADER + entry
     for column in range(level):
         bound = state[STATE_WORDS + plan[prefix_at + column] * LEVEL_WORDS + LEVEL_VALUE]
         here = pages[page, at + column * rows]
         if here != bound:
-            return here < bound
-    return pages[page, at + level * rows] < value
+            return bool(here < bound)
+    return bool(pages[page, at + level * rows] < value)
 
 
 @device
-def _has_prefix(pages, page, entry, rows, plan, prefix_at, level, state):
+def _has_prefix(pages: Words, page: int, entry: int, rows: int, plan: Words, prefix_at: int, level: int, state: Words) -> bool:
     at = HEADER + entry
     for column in range(level - 1, -1, -1):
         if pages[page, at + column * rows] != state[STATE_WORDS + plan[prefix_at + column] * LEVEL_WORDS + LEVEL_VALUE]:
@@ -77,7 +77,9 @@ def _has_prefix(pages, page, entry, rows, plan, prefix_at, level, state):
 
 
 @device
-def _last_below(pages, page, low, high, rows, plan, prefix_at, level, state, value):
+def _last_below(
+    pages: Words, page: int, low: int, high: int, rows: int, plan: Words, prefix_at: int, level: int, state: Words, value: int
+) -> int:
     """The last entry in [low, high) whose row is below (prefix, value); low where there is none."""
     while high - low > 1:
         middle = (low + high) >> 1
@@ -89,14 +91,16 @@ def _last_below(pages, page, low, high, rows, plan, prefix_at, level, state, val
 
 
 @device
-def node_exists(pages, root, columns, leaf_rows, inner_rows, plan, values_at, levels, state):
+def node_exists(
+    pages: Words, root: int, columns: int, leaf_rows: int, inner_rows: int, plan: Words, values_at: int, levels: int, state: Words
+) -> bool:
     """Does a row begin with the values of the depths listed at `values_at`?"""
     if root < 0:
         return False
     page = root
     last = levels - 1
     value = state[STATE_WORDS + plan[values_at + last] * LEVEL_WORDS + LEVEL_VALUE]
-    behind = np.int64(-1)  # the sibling that follows the path, lowest one
+    behind = -1  # the sibling that follows the path, lowest one
     while pages[page, 0] > 0:
         count = pages[page, COUNT]
         entry = _last_below(pages, page, 0, count, inner_rows, plan, values_at, last, state, value)
@@ -113,14 +117,14 @@ def node_exists(pages, root, columns, leaf_rows, inner_rows, plan, values_at, le
         page = behind
         while pages[page, 0] > 0:
             page = pages[page, HEADER + columns * inner_rows]
-        entry = np.int64(0)
+        entry = 0
     return pages[page, HEADER + last * leaf_rows + entry] == value and _has_prefix(
         pages, page, entry, leaf_rows, plan, values_at, last, state
     )
 
 
 @device
-def _settle(pages, plan, state, cursor, level, prefix_at, rows):
+def _settle(pages: Words, plan: Words, state: Words, cursor: int, level: int, prefix_at: int, rows: int) -> None:
     """After a move to another leaf: is the iterator still within its prefix, and where does that end in the leaf?"""
     page = state[cursor + CURSOR_STACK]
     entry = state[cursor + CURSOR_STACK + 1]
@@ -142,7 +146,7 @@ def _settle(pages, plan, state, cursor, level, prefix_at, rows):
 
 
 @device
-def open_cursor(pages, roots, plan, state, iterator, cursors):
+def open_cursor(pages: Words, roots: Words, plan: Words, state: Words, iterator: int, cursors: int) -> None:
     """Stand on the first key under the prefix. The iterator of the level above stands on the prefix's last value."""
     row = plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS
     slot = plan[PLAN_SLOTS_AT] + plan[row + ITERATOR_SLOT] * SLOT_WORDS
@@ -185,18 +189,20 @@ def open_cursor(pages, roots, plan, state, iterator, cursors):
 
 
 @device
-def _jump(pages, plan, state, cursor, level, prefix_at, columns, rows, inner_rows, value):
+def _jump(
+    pages: Words, plan: Words, state: Words, cursor: int, level: int, prefix_at: int, columns: int, rows: int, inner_rows: int, value: int
+) -> None:
     """Leave the leaf, in which no row of the prefix is >= value, for the first row >= (prefix, value)."""
     height = state[cursor + CURSOR_HEIGHT]
     children = HEADER + columns * inner_rows
-    best = np.int64(0)  # the lowest level at which a later entry is still below the target, seen from the highest such
+    best = 0  # the lowest level at which a later entry is still below the target, seen from the highest such
     for up in range(1, height + 1):
         page = state[cursor + CURSOR_STACK + 2 * up]
         entry = state[cursor + CURSOR_STACK + 2 * up + 1]
         if entry + 1 < pages[page, COUNT]:
             if not _is_below(pages, page, entry + 1, inner_rows, plan, prefix_at, level, state, value):
                 break
-            best = np.int64(up)
+            best = up
     entry = pages[state[cursor + CURSOR_STACK], COUNT]
     if best > 0:
         page = state[cursor + CURSOR_STACK + 2 * best]
@@ -206,14 +212,14 @@ def _jump(pages, plan, state, cursor, level, prefix_at, columns, rows, inner_row
             state[cursor + CURSOR_STACK + 2 * up] = page
             state[cursor + CURSOR_STACK + 2 * up + 1] = child
             page = pages[page, children + child]
-            child = np.int64(0)
+            child = 0
         state[cursor + CURSOR_STACK] = page
         entry = _last_below(pages, page, 0, pages[page, COUNT], rows, plan, prefix_at, level, state, value)
         if _is_below(pages, page, entry, rows, plan, prefix_at, level, state, value):
             entry += 1
         state[cursor + CURSOR_STACK + 1] = entry
     if entry == pages[state[cursor + CURSOR_STACK], COUNT]:  # the target lies between this leaf and the next
-        up = np.int64(1)
+        up = 1
         while up <= height and state[cursor + CURSOR_STACK + 2 * up + 1] + 1 >= pages[state[cursor + CURSOR_STACK + 2 * up], COUNT]:
             up += 1
         if up > height:
@@ -229,7 +235,7 @@ def _jump(pages, plan, state, cursor, level, prefix_at, columns, rows, inner_row
 
 
 @device
-def seek(pages, plan, state, iterator, cursors, value):
+def seek(pages: Words, plan: Words, state: Words, iterator: int, cursors: int, value: int) -> None:
     """seek_lub: the least key >= value under the prefix, or at_end. Needs an iterator that stands on a key."""
     row = plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS
     slot = plan[PLAN_SLOTS_AT] + plan[row + ITERATOR_SLOT] * SLOT_WORDS

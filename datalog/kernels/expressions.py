@@ -6,6 +6,8 @@ Overflow and division by zero set STATE_ERROR; nothing wraps. Signed sums and pr
 compiler may assume that signed ones do not overflow, and then drops the very test for it.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from datalog.kernels.encoding import (
@@ -44,7 +46,7 @@ from datalog.kernels.encoding import (
     STATE_ERROR_AT,
     STATE_WORDS,
 )
-from datalog.kernels.jit import device
+from datalog.kernels.jit import Words, device
 
 LOWEST = -(2**63)
 HIGHEST = 2**63 - 1
@@ -52,7 +54,7 @@ SIGN_REST = 2**63 - 1  # all bits but the sign
 
 
 @device
-def _float_of(code):
+def _float_of(code: np.int64) -> np.float64:
     """Codes of floats are their bits, mapped so that integer order is float order."""
     if code < 0:
         code = code ^ SIGN_REST
@@ -60,7 +62,7 @@ def _float_of(code):
 
 
 @device
-def _code_of(value):
+def _code_of(value: np.float64) -> np.int64:
     if value != value:
         return np.int64(0x7FF8000000000000)  # the one NaN
     if value == 0.0:
@@ -72,7 +74,7 @@ def _code_of(value):
 
 
 @device
-def _power_number(base, exponent, state):
+def _power_number(base: np.int64, exponent: np.int64, state: Words) -> np.int64:
     if exponent < 0:
         if base == 0:
             state[STATE_ERROR] = DIVISION_BY_ZERO
@@ -95,7 +97,7 @@ def _power_number(base, exponent, state):
 
 
 @device
-def _multiply_number(left, right, state):
+def _multiply_number(left: np.int64, right: np.int64, state: Words) -> np.int64:
     product = np.uint64(np.int64(left).view(np.uint64) * np.int64(right).view(np.uint64)).view(np.int64)
     if left == -1:
         if right == LOWEST:
@@ -106,7 +108,7 @@ def _multiply_number(left, right, state):
 
 
 @device
-def _apply_number(operation, left, right, state):
+def _apply_number(operation: int, left: np.int64, right: np.int64, state: Words) -> np.int64:
     if operation == CODE_ADD:
         result = np.uint64(np.int64(left).view(np.uint64) + np.int64(right).view(np.uint64)).view(np.int64)
         if ((left ^ result) & (right ^ result)) < 0:
@@ -140,7 +142,7 @@ def _apply_number(operation, left, right, state):
 
 
 @device
-def _multiply_unsigned(left, right, state):
+def _multiply_unsigned(left: np.uint64, right: np.uint64, state: Words) -> np.uint64:
     product = left * right
     if left != np.uint64(0) and product // left != right:
         state[STATE_ERROR] = OVERFLOW
@@ -148,7 +150,7 @@ def _multiply_unsigned(left, right, state):
 
 
 @device
-def _apply_unsigned(operation, left_code, right_code, state):
+def _apply_unsigned(operation: int, left_code: np.int64, right_code: np.int64, state: Words) -> np.int64:
     left = np.int64(left_code ^ LOWEST).view(np.uint64)
     right = np.int64(right_code ^ LOWEST).view(np.uint64)
     result = np.uint64(0)
@@ -182,7 +184,7 @@ def _apply_unsigned(operation, left_code, right_code, state):
 
 
 @device
-def _apply_float(operation, left_code, right_code, state):
+def _apply_float(operation: int, left_code: np.int64, right_code: np.int64, state: Words) -> np.int64:
     left = _float_of(left_code)
     right = _float_of(right_code)
     if operation == CODE_ADD:
@@ -200,7 +202,7 @@ def _apply_float(operation, left_code, right_code, state):
 
 
 @device
-def evaluate(plan, at, state, stack):
+def evaluate(plan: Words, at: int, state: Words, stack: int) -> np.int64:
     """The value of the code at offset `at`; sets STATE_ERROR where it has none. `stack`: offset of scratch in state."""
     top = stack - 1
     while plan[at] != CODE_END:
@@ -236,11 +238,11 @@ def evaluate(plan, at, state, stack):
             state[STATE_ERROR_AT] = at
             return np.int64(0)
         at += 1
-    return state[top]
+    return np.int64(state[top])
 
 
 @device
-def passes_filters(plan, first, last, state, stack, labels):
+def passes_filters(plan: Words, first: int, last: int, state: Words, stack: int, labels: Words) -> bool:
     for check in range(first, last):
         at = plan[PLAN_CHECKS_AT] + check * CHECK_WORDS
         left = evaluate(plan, plan[at + CHECK_LEFT], state, stack)
@@ -271,7 +273,7 @@ def passes_filters(plan, first, last, state, stack, labels):
 
 
 @device
-def narrow(plan, first, last, state, level, stack):
+def narrow(plan: Words, first: int, last: int, state: Words, level: int, stack: int) -> bool:
     """Narrow the depth's interval by bounds `variable operator expression`; False if nothing is left."""
     for check in range(first, last):
         at = plan[PLAN_CHECKS_AT] + check * CHECK_WORDS
@@ -291,4 +293,4 @@ def narrow(plan, first, last, state, level, stack):
             state[level + LEVEL_LOW] = max(state[level + LEVEL_LOW], bound + 1)
         else:
             state[level + LEVEL_LOW] = max(state[level + LEVEL_LOW], bound)
-    return state[level + LEVEL_LOW] <= state[level + LEVEL_HIGH]
+    return bool(state[level + LEVEL_LOW] <= state[level + LEVEL_HIGH])

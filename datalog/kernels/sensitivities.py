@@ -6,8 +6,6 @@ max-scan over it, which makes the tree an interval tree (section 3.2 of `leapfro
 
 from __future__ import annotations
 
-import numpy as np
-
 from datalog.kernels.encoding import PREFIX_HIGH, PREFIX_LENGTH, PREFIX_LOW, PREFIX_STAMP, PREFIX_VALUES
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 from datalog.kernels.layout import CHILD, COUNT, EMPTY, GREATEST, HEADER, INNER_CAP, LEAF_CAP, LEVEL, MAX_HEIGHT, WIDTH
@@ -31,9 +29,9 @@ def begins(pages: Words, shape: Words, root: int, rows: Words, row: int, length:
         return False
     children = HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP]
     page = root
-    behind = np.int64(EMPTY)  # the nearest page to the right of the path, at the lowest level that has one
+    behind = EMPTY  # the nearest page to the right of the path, at the lowest level that has one
     while pages[page, LEVEL] > 0:
-        low = np.int64(0)
+        low = 0
         high = pages[page, COUNT]
         while high - low > 1:
             middle = (low + high) >> 1
@@ -44,7 +42,7 @@ def begins(pages: Words, shape: Words, root: int, rows: Words, row: int, length:
         if low + 1 < pages[page, COUNT]:
             behind = pages[page, children + low + 1]
         page = pages[page, children + low]
-    low = np.int64(0)
+    low = 0
     high = pages[page, COUNT]
     while low < high:
         middle = (low + high) >> 1
@@ -58,7 +56,7 @@ def begins(pages: Words, shape: Words, root: int, rows: Words, row: int, length:
         page = behind
         while pages[page, LEVEL] > 0:
             page = pages[page, children]
-        low = np.int64(0)
+        low = 0
     return compare(pages, page, shape[LEAF_CAP], low, rows, row, length) == 0
 
 
@@ -73,7 +71,7 @@ def same_start(rows: Words, left: int, right: int, length: int) -> bool:
 @device
 def first_of_context(pages: Words, page: int, cap: int, rows: Words, row: int, level: int) -> int:
     """The last entry of an inner page whose α is below the row's (below it the first records of α may lie), or 0."""
-    low = np.int64(0)
+    low = 0
     high = pages[page, COUNT]
     while high - low > 1:
         middle = (low + high) >> 1
@@ -158,8 +156,8 @@ def precedes(regions: Words, left: int, right: int) -> bool:
         a = regions[left, PREFIX_VALUES + place] if place < regions[left, PREFIX_LENGTH] else regions[left, PREFIX_LOW]
         b = regions[right, PREFIX_VALUES + place] if place < regions[right, PREFIX_LENGTH] else regions[right, PREFIX_LOW]
         if a != b:
-            return a < b
-    return regions[left, PREFIX_LENGTH] < regions[right, PREFIX_LENGTH]
+            return bool(a < b)
+    return bool(regions[left, PREFIX_LENGTH] < regions[right, PREFIX_LENGTH])
 
 
 @device
@@ -172,7 +170,7 @@ def swallows(regions: Words, left: int, right: int) -> bool:
         if regions[left, PREFIX_VALUES + place] != regions[right, PREFIX_VALUES + place]:
             return False
     deeper = regions[right, PREFIX_LENGTH] > length
-    return regions[left, PREFIX_LOW] == (regions[right, PREFIX_VALUES + length] if deeper else regions[right, PREFIX_LOW])
+    return bool(regions[left, PREFIX_LOW] == (regions[right, PREFIX_VALUES + length] if deeper else regions[right, PREFIX_LOW]))
 
 
 @kernel(INT(READ2, WRITE2, WRITE2))

@@ -6,7 +6,7 @@ and of the method. The sensitivity records planted here cover every key at every
 depths inside the prefix, which somebody else has covered.
 """
 
-import numpy as np
+from __future__ import annotations
 
 from datalog.kernels.cursors import node_exists, open_cursor, seek
 from datalog.kernels.encoding import (
@@ -94,11 +94,11 @@ from datalog.kernels.encoding import (
     STATE_WORDS,
 )
 from datalog.kernels.expressions import HIGHEST, LOWEST, evaluate, narrow, passes_filters
-from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, device, kernel
+from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 
 
 @device
-def _write_record(state, records, iterator, depth, low, high):
+def _write_record(state: Words, records: Words, iterator: int, depth: int, low: int, high: int) -> None:
     at = state[STATE_RECORDS]
     records[at, RECORD_ITERATOR] = iterator
     records[at, RECORD_LOW] = low
@@ -109,7 +109,7 @@ def _write_record(state, records, iterator, depth, low, high):
 
 
 @device
-def _record(state, records, iterator, cursor, depth, low):
+def _record(state: Words, records: Words, iterator: int, cursor: int, depth: int, low: int) -> None:
     """The iterator moved: it depends on [low, landing], or on all from low on at the end."""
     level = STATE_WORDS + depth * LEVEL_WORDS
     high = state[level + LEVEL_HIGH]
@@ -129,7 +129,7 @@ def _record(state, records, iterator, cursor, depth, low):
 
 
 @device
-def _flush_records(plan, state, records, cursors, depth):
+def _flush_records(plan: Words, state: Words, records: Words, cursors: int, depth: int) -> None:
     """The depth is left: write out what its iterators still hold."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
@@ -140,7 +140,9 @@ def _flush_records(plan, state, records, cursors, depth):
 
 
 @device
-def _enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack):
+def _enter(
+    pages: Words, roots: Words, plan: Words, prefixes: Words, state: Words, records: Words, depth: int, cursors: int, stack: int
+) -> bool:
     """Open the depth's iterators at its interval's lower end. True: they stand, leap; False: nothing here."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     level = STATE_WORDS + depth * LEVEL_WORDS
@@ -189,7 +191,7 @@ def _enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack):
 
 
 @device
-def _leap(pages, plan, state, records, depth, cursors, recorded, room):
+def _leap(pages: Words, plan: Words, state: Words, records: Words, depth: int, cursors: int, recorded: bool, room: int) -> int:
     """Leapfrog until all iterators of the depth agree: 1 match, 0 exhausted, 2 no room for records."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     level = STATE_WORDS + depth * LEVEL_WORDS
@@ -199,28 +201,28 @@ def _leap(pages, plan, state, records, depth, cursors, recorded, room):
     target = state[level + LEVEL_TARGET]
     agreeing = state[level + LEVEL_AGREEING]
     pointer = state[level + LEVEL_POINTER]
-    outcome = np.int64(1)
+    outcome = 1
     while agreeing < count:
         iterator = first + pointer
         cursor = cursors + iterator * CURSOR_WORDS
         if state[cursor + CURSOR_KEY] < target:
             if recorded and state[STATE_RECORDS] + count >= room:
-                outcome = np.int64(2)
+                outcome = 2
                 break
             seek(pages, plan, state, iterator, cursors, target)
             if recorded:
                 _record(state, records, iterator, cursor, depth, target)
             if state[cursor + CURSOR_AT_END] == 1:
-                return np.int64(0)
+                return 0
             if state[cursor + CURSOR_KEY] > target:
                 target = state[cursor + CURSOR_KEY]
-                agreeing = np.int64(0)
+                agreeing = 0
                 if target > high:
-                    return np.int64(0)
+                    return 0
         agreeing += 1
         pointer += 1
         if pointer == count:
-            pointer = np.int64(0)
+            pointer = 0
     state[level + LEVEL_TARGET] = target
     state[level + LEVEL_AGREEING] = agreeing
     state[level + LEVEL_POINTER] = pointer
@@ -228,7 +230,7 @@ def _leap(pages, plan, state, records, depth, cursors, recorded, room):
 
 
 @device
-def _advance(pages, plan, state, records, depth, cursors, recorded):
+def _advance(pages: Words, plan: Words, state: Words, records: Words, depth: int, cursors: int, recorded: bool) -> bool:
     """Leave the current key: True if the next iterator stands on a later one within the interval."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     level = STATE_WORDS + depth * LEVEL_WORDS
@@ -252,7 +254,9 @@ def _advance(pages, plan, state, records, depth, cursors, recorded):
 
 
 @device
-def _passes_negations(pages, roots, plan, first, last, state, records, depth, recorded):
+def _passes_negations(
+    pages: Words, roots: Words, plan: Words, first: int, last: int, state: Words, records: Words, depth: int, recorded: bool
+) -> bool:
     for negation in range(first, last):
         at = plan[PLAN_NEGATIONS_AT] + negation * NEGATION_WORDS
         slot = plan[PLAN_SLOTS_AT] + plan[at + NEGATION_SLOT] * SLOT_WORDS
@@ -276,7 +280,7 @@ def _passes_negations(pages, roots, plan, first, last, state, records, depth, re
 
 
 @device
-def _is_older(pages, plan, prefixes, state, depth, cursors):
+def _is_older(pages: Words, plan: Words, prefixes: Words, state: Words, depth: int, cursors: int) -> bool:
     """Are the rows that the depth's stamped iterators stand on older than the prefix's stamp?"""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
@@ -289,7 +293,19 @@ def _is_older(pages, plan, prefixes, state, depth, cursors):
 
 
 @device
-def _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, recorded):
+def _holds(
+    pages: Words,
+    roots: Words,
+    plan: Words,
+    prefixes: Words,
+    state: Words,
+    records: Words,
+    depth: int,
+    cursors: int,
+    stack: int,
+    labels: Words,
+    recorded: bool,
+) -> bool:
     """Does the value just bound pass everything that is checked at its depth?"""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     return (
@@ -303,14 +319,14 @@ def _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, 
 
 
 @device
-def _next_prefix(prefixes, state):
+def _next_prefix(prefixes: Words, state: Words) -> int:
     """Go to the next prefix; what it shares with the last one, as far as that was opened, stays open."""
     prefix = state[STATE_PREFIX]
     if prefix < 0:
         state[STATE_PREFIX] = 0
-        return np.int64(0)
+        return 0
     limit = min(state[STATE_OPENED], prefixes[prefix + 1, PREFIX_LENGTH])
-    shared = np.int64(0)
+    shared = 0
     while shared < limit and prefixes[prefix, PREFIX_VALUES + shared] == prefixes[prefix + 1, PREFIX_VALUES + shared]:
         shared += 1
     state[STATE_PREFIX] = prefix + 1
@@ -318,7 +334,7 @@ def _next_prefix(prefixes, state):
 
 
 @kernel(INT(READ2, READ1, READ1, READ1, READ2, WRITE1, WRITE2, WRITE2))
-def complete(pages, roots, plan, labels, prefixes, state, output, records):
+def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: Words, state: Words, output: Words, records: Words) -> int:
     """Write the output row of every binding that extends a prefix, in the order of prefixes and variables.
 
     pages: int64[p, words]; roots: int64[slots], -1 for an empty tree; labels: int64[symbols], the order of symbols;
@@ -337,7 +353,7 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
     recording = state[STATE_RECORDING] != RECORD_NOTHING
     mode = state[STATE_MODE]
     depth = state[STATE_DEPTH]
-    status = np.int64(DONE)
+    status = DONE
     while True:
         if mode == MODE_PREFIX:
             if state[STATE_PREFIX] + 1 >= prefixes.shape[0]:
@@ -348,7 +364,7 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
         length = prefixes[state[STATE_PREFIX], PREFIX_LENGTH]
         if depth == depths:  # a binding; only MODE_ENTER comes here
             if state[STATE_OUTPUT] >= output.shape[0]:
-                status = np.int64(OUTPUT_FULL)
+                status = OUTPUT_FULL
                 break
             row = state[STATE_OUTPUT]
             for column in range(width):
@@ -367,21 +383,21 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
         if recorded:
             reserve = plan[at + DEPTH_ITERATORS_END] - plan[at + DEPTH_ITERATORS] + plan[at + DEPTH_NEGATIONS_END] + 2
             if state[STATE_RECORDS] + 2 * reserve >= room:
-                status = np.int64(RECORDS_FULL)
+                status = RECORDS_FULL
                 break
         if state[STATE_STEPS] >= state[STATE_BUDGET]:
-            status = np.int64(PAUSED)
+            status = PAUSED
             break
-        found = np.int64(1)
+        found = 1
         if mode == MODE_ENTER:
-            found = np.int64(_enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack))
+            found = int(_enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack))
         elif mode == MODE_ADVANCE:
-            found = np.int64(_advance(pages, plan, state, records, depth, cursors, recorded))
+            found = int(_advance(pages, plan, state, records, depth, cursors, recorded))
         if found == 1:
             mode = MODE_LEAP
             found = _leap(pages, plan, state, records, depth, cursors, recorded, room)
             if found == 2:
-                status = np.int64(RECORDS_FULL)
+                status = RECORDS_FULL
                 break
         if found == 0:
             if recorded:
@@ -404,7 +420,7 @@ def complete(pages, roots, plan, labels, prefixes, state, output, records):
             state[STATE_FAILED_BOUND] = depth + 1
         if state[STATE_ERROR] != NO_ERROR:
             if state[STATE_TRUSTED] == 0:
-                status = np.int64(FAILED)
+                status = FAILED
                 break
             state[STATE_ERROR] = NO_ERROR
     state[STATE_MODE] = mode

@@ -24,7 +24,8 @@ def distribute_negations(program: Program) -> Program:
 
 
 def _rule(rule: Rule) -> Rule:
-    names: set[str] = set().union(*map(literal_names, (*rule.heads, rule.body)))
+    literals: tuple[Literal, ...] = (*rule.heads, rule.body)
+    names = {name for literal in literals for name in literal_names(literal)}
     body = _conjunction(rule.body, names)
     return rule if body == rule.body else quantify(rule.heads, body, rule.span, rule.text)
 
