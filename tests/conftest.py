@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,13 @@ from hypothesis import HealthCheck, settings
 
 PAIRS = 2000  # (program, transaction) pairs of the differential property, unless --long says otherwise
 BATCH = 250
+
+ROOT = Path(__file__).parents[1]
+LOAD_KERNELS = """
+import importlib, pkgutil, datalog.kernels as kernels
+for module in pkgutil.iter_modules(kernels.__path__):
+    importlib.import_module(f"datalog.kernels.{module.name}")
+"""
 
 # No deadline: the first example of a run may compile kernels. A machine under load is not an unhealthy test.
 settings.register_profile("ci", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
@@ -20,11 +29,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", type=int, default=PAIRS, metavar="N", help=f"(program, transaction) pairs to compare (default {PAIRS})")
 
 
+def pytest_configure() -> None:
+    """Processes that tests start import this checkout, as the tests do, and no installed copy."""
+    os.environ["PYTHONPATH"] = str(ROOT)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before several processes share the work: compile the kernels in one, lest each of them does."""
+    if session.config.getoption("numprocesses", None):
+        subprocess.run([sys.executable, "-c", LOAD_KERNELS], check=True)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Cut the wanted number of pairs into batches, so that several processes share them."""
     if "pairs" in metafunc.fixturenames:
         wanted = metafunc.config.getoption("--long")
         metafunc.parametrize("pairs", [min(BATCH, wanted - start) for start in range(0, wanted, BATCH)])
+
+
+@pytest.fixture(scope="session")
+def search_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PATH with a `datalog` and a `python` that are this interpreter's."""
+    programs = tmp_path_factory.mktemp("bin")
+    for name, arguments in (("datalog", "-m datalog "), ("python", "")):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        program.chmod(0o755)
+    return f"{programs}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import runpy
 import shutil
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,17 +21,6 @@ WholeRun = Callable[[str], Path]
 def names_of(script: str) -> dict[str, Any]:
     """The names that a script of an example defines; its main part does not run."""
     return runpy.run_path(str(EXAMPLES / script))
-
-
-@pytest.fixture(scope="session")
-def search_path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """PATH with a `datalog` and a `python` that are this interpreter's."""
-    programs = tmp_path_factory.mktemp("bin")
-    for name, arguments in (("datalog", "-m datalog "), ("python", "")):
-        program = programs / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
-        program.chmod(0o755)
-    return f"{programs}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture(scope="session")
