@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datalog.ir.core import CoreAtom, CoreRule, Type
@@ -42,7 +42,6 @@ def denied(rule: CoreRule) -> set[str]:
 
 
 def agree(plan: RulePlan, stored: Relations, asked: list[Prefix], per_page: int | None, first_only: bool = False) -> None:
-    note(f"order {plan.order}, given {plan.given}, stamped {sorted(plan.stamped)}")
     trees = Trees(stored, per_page)
     assert run(encode(plan, trees), trees, asked, first_only=first_only).output == twin(plan, stored, asked, first_only)
 

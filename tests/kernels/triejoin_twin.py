@@ -9,7 +9,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -195,6 +194,7 @@ class Run:
     records: list[Row]
     steps: int
     stops: dict[int, int]
+    failures: list[tuple[int, int]]  # what went wrong, and the offset of the operation
 
 
 def run(
@@ -206,7 +206,7 @@ def run(
     rows: int = 4096,
     records: int = 4096,
     pace: int = 1 << 40,
-    kernel: Callable[..., Any] = complete,
+    trusted: bool = True,
 ) -> Run:
     """Run the kernel to its end over buffers of so many rows and records, `pace` steps at a time; nothing is written behind them."""
     variables = len(encoded.plan.order)
@@ -214,18 +214,19 @@ def run(
     state[code.STATE_PREFIX] = -1
     state[code.STATE_RECORDING] = recording
     state[code.STATE_FIRST_ONLY] = first_only
-    state[code.STATE_TRUSTED] = 1
+    state[code.STATE_TRUSTED] = trusted
     output = np.full((rows + 8, max(encoded.width, 1)), GUARD, np.int64)
     kept = np.full((records + 64, code.RECORD_VALUES + variables), GUARD, np.int64)
     out: list[Row] = []
     noted: list[Row] = []
     depths = [watch.depth for watch in encoded.plan.watches()]
     stops: dict[int, int] = {}
+    failures: list[tuple[int, int]] = []
     status = -1
     while status != code.DONE:
         state[code.STATE_BUDGET] = state[code.STATE_STEPS] + pace
         arguments = (trees.pool.pages, trees.roots(encoded), encoded.words, np.zeros(1, np.int64))
-        status = int(kernel(*arguments, prefix_rows(prefixes, variables), state, output[:rows], kept[:records]))
+        status = int(complete(*arguments, prefix_rows(prefixes, variables), state, output[:rows], kept[:records]))
         assert np.all(output[rows:] == GUARD), "the kernel wrote behind the output buffer"
         assert np.all(kept[records:] == GUARD), "the kernel wrote behind the record buffer"
         stops[status] = stops.get(status, 0) + 1
@@ -237,7 +238,10 @@ def run(
             # the values behind the record's own depth mean nothing
             noted += [tuple(row[: code.RECORD_VALUES + depths[row[0]]]) for row in kept[: state[code.STATE_RECORDS]].tolist()]
             state[code.STATE_RECORDS] = 0
-    return Run(out, noted, int(state[code.STATE_STEPS]), stops)
+        if status == code.FAILED:
+            failures.append((int(state[code.STATE_ERROR]), int(state[code.STATE_ERROR_AT])))
+            state[code.STATE_ERROR] = code.NO_ERROR
+    return Run(out, noted, int(state[code.STATE_STEPS]), stops, failures)
 
 
 def least_record_room(plan: RulePlan) -> int:
