@@ -18,6 +18,7 @@ from datalog.relation import Relation
 from datalog.transaction import Changes, Transaction
 
 if TYPE_CHECKING:
+    from datalog.explain import Proof, WhyNot
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
@@ -109,6 +110,26 @@ class Database:
             with quoting(body, QUERY):
                 codes = run_query(self._engine.storage, lowered, self._engine.joins.join)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
+
+    def explain(self, fact: str, *, depth: int | None = None) -> Proof:
+        """Why a fact, such as "path(1, 3)", holds: a proof tree, which prints as one; `depth` limits how many levels it has.
+
+        Raises DatalogError if the fact does not hold (`why_not` says why) or is none of the program.
+        """
+        from datalog.explain import explain
+
+        with self._lock:
+            return explain(self._engine, self._program.text, fact, depth)
+
+    def why_not(self, fact: str) -> WhyNot:
+        """Why a fact does not hold: for each rule that could derive it, how far it gets and the first literal that fails.
+
+        Raises DatalogError if the fact holds or is none of the program.
+        """
+        from datalog.explain import why_not
+
+        with self._lock:
+            return why_not(self._engine, self._program.text, fact)
 
     def snapshot(self) -> Snapshot:
         """The present version, to read while others write. Close it, or use it in a `with`, to give its pages back."""

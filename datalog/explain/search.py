@@ -1,0 +1,223 @@
+"""The search for a proof, level by level: all facts of one predicate that wait on a level are looked up by one join a rule.
+
+In a recursive stratum a fact's premises of the stratum have smaller stamps than it, so no fact ever rests on itself. Elsewhere any
+binding does; the first is taken, so that a proof is the same each time. Facts of helpers of disjunctions and of existence
+vanish: what they rest on stands in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from datalog.analysis.findings import Findings
+from datalog.errors import DatalogError, InternalError
+from datalog.evaluate.join import Join
+from datalog.explain.facts import Codes, read_fact, show_row
+from datalog.explain.literals import Part, is_constant, is_copy, is_repetition, kind_of, parts_of, show_atom, show_check, spelled
+from datalog.explain.proof import Proof
+from datalog.explain.workbench import Workbench
+from datalog.ir.core import CoreProgram, CoreRule
+from datalog.maintain.engine import Engine
+
+Key = tuple[str, Codes]  # a fact
+HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """How a fact is had: by a rule (None: it is given) from facts and from literals that are proofs of their own."""
+
+    rule: CoreRule | None
+    premises: tuple[Key | Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A rule whose wildcards in positive atoms have become variables, so that its bindings name whole rows."""
+
+    rule: CoreRule
+    join: Join
+    parts: tuple[Part, ...]
+
+
+def explain(engine: Engine, text: str, fact: str, depth: int | None = None) -> Proof:
+    """Why a fact holds; `text` is the program's. With `depth`, only that many levels of rules are looked into.
+
+    Raises ProgramError or DataError for what is no fact of the program, DatalogError if the fact does not hold.
+    """
+    if depth is not None and depth < 1:
+        raise DatalogError(f"a proof is shown to a depth of 1 or more, not of {depth}")
+    asked = read_fact(fact, engine.program.predicates, engine.values)
+    bench = Workbench(engine)
+    if not bench.storage.has(asked.predicate.name, asked.rows)[0]:
+        shown = show_row(asked.predicate, asked.codes, engine.values)
+        raise DatalogError(
+            f"{shown} does not hold\n    hint: why_not tells what is missing (`datalog explain --why-not`, `:whynot` in the REPL)"
+        )
+    goal = asked.predicate.name, asked.codes
+    with bench.open():
+        search = _Proving(bench, Findings(text))
+        search.look(goal, depth)
+    return replace(search.proof(goal), limit=depth)
+
+
+class _Proving:
+    """Finds how facts are had, and puts the finds together."""
+
+    def __init__(self, bench: Workbench, source: Findings) -> None:
+        self._bench, self._source = bench, source
+        self._searches: dict[str, list[_Search | None]] = {}  # per predicate, one a rule; None: not prepared yet
+        self._steps: dict[Key, _Step] = {}
+
+    def look(self, goal: Key, depth: int | None) -> None:
+        """Find how the goal and what it rests on are had, as far as `depth`."""
+        level, waiting = 0, {goal: None}
+        while waiting and (depth is None or level < depth):
+            level += 1
+            beyond: dict[Key, None] = {}
+            while waiting:
+                passing: dict[Key, None] = {}
+                for key, step in self._find(waiting):
+                    self._steps[key] = step
+                    for premise in step.premises:
+                        if isinstance(premise, tuple) and premise not in self._steps:
+                            (passing if _is_passing(premise[0]) else beyond)[premise] = None
+                waiting = passing
+            waiting = {key: None for key in beyond if key not in self._steps}
+        for key in waiting:
+            if not self._bench.program.predicates[key[0]].derived:
+                self._steps[key] = _Step(None, ())
+
+    def _find(self, keys: Iterable[Key]) -> Iterator[tuple[Key, _Step]]:
+        rows: dict[str, list[Codes]] = {}
+        for predicate, codes in keys:
+            rows.setdefault(predicate, []).append(codes)
+        for predicate, wanted in rows.items():
+            if not self._bench.program.predicates[predicate].derived:
+                yield from (((predicate, codes), _Step(None, ())) for codes in wanted)
+            else:
+                yield from self._derive(predicate, wanted)
+
+    def _derive(self, predicate: str, wanted: list[Codes]) -> Iterator[tuple[Key, _Step]]:
+        """The first rule that derives each row, with its first binding."""
+        storage = self._bench.storage
+        block = np.array(wanted, np.int64)
+        stamps = storage.stamps(predicate, block) if predicate in self._bench.recursion else np.zeros(len(block), np.int64)
+        for number, rule in enumerate(self._bench.rules[predicate]):
+            search = self._search(predicate, number, rule)
+            found = {}
+            for binding in self._bench.complete(search.join, block, stamps).tolist():
+                found[tuple(binding[column] for column in rule.head_columns)] = binding
+            for codes, binding in found.items():
+                yield (predicate, codes), self._step(search, binding)
+            left = np.array([codes not in found for codes in map(tuple, block.tolist())], bool)
+            block, stamps = block[left], stamps[left]
+            if not len(block):
+                return
+        shown = show_row(self._bench.program.predicates[predicate], tuple(block[0].tolist()), self._bench.values)
+        raise InternalError(f"{shown} is there, and no rule derives it from rows with smaller stamps")
+
+    def _search(self, predicate: str, number: int, rule: CoreRule) -> _Search:
+        searches = self._searches.setdefault(predicate, [None] * len(self._bench.rules[predicate]))
+        search = searches[number]
+        if search is None:
+            named = with_whole_rows(rule, self._bench.program)
+            stamped: Collection[str] = self._bench.recursion.get(predicate, ())
+            search = searches[number] = _Search(named, self._bench.join(named, stamped), parts_of(named))
+        return search
+
+    def _step(self, search: _Search, binding: list[int]) -> _Step:
+        rule = search.rule
+        if is_copy(rule):
+            return _Step(None, ())
+        shown = spelled(rule, binding, self._bench.values)
+        premises: list[Key | Proof] = []
+        for part in search.parts:
+            premises += self._part(rule, part, binding, shown)
+        return _Step(rule, tuple(premises))
+
+    def _part(self, rule: CoreRule, part: Part, binding: list[int], shown: list[str]) -> Iterator[Key | Proof]:
+        source = self._source.one_line(part.span)
+        if any(kind_of(atom.predicate) == "not" for atom in part.atoms) or len(part.atoms) > 1:
+            where = ", ".join(self._values_in(rule, part, shown))
+            yield Proof(source, "absent", note=f"nothing satisfies it where {where}" if where else "nothing satisfies it")
+            return
+        for atom in part.atoms:
+            if not atom.negated:
+                yield atom.predicate, tuple(binding[column] for column in atom.columns if column is not None)
+            elif kind_of(atom.predicate) == "some":
+                yield Proof(source, "absent", note="there is no row at all")
+            else:
+                nullary = self._bench.program.predicates[atom.predicate].nullary
+                yield Proof(show_atom(atom, shown, nullary), "absent", note="no such row")
+        for check in part.checks:
+            if not (is_constant(rule, check) or is_repetition(rule, check)):
+                yield Proof(show_check(check, shown), "computed", note=self._source.one_line(check.span))
+
+    def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:
+        """`x = 3` for each named variable of the part."""
+        used = dict.fromkeys(column for atom in part.atoms for column in atom.columns if column is not None)
+        yield from (f"{rule.variables[variable]} = {shown[variable]}" for variable in used if rule.variables[variable][0] != "=")
+
+    # --- putting together -------------------------------------------------------------------------------------------------
+
+    def proof(self, goal: Key) -> Proof:
+        """The proof of a fact from the steps that were found; facts without a step are cut off."""
+        made: dict[Key, tuple[Proof, ...]] = {}
+        begun: set[Key] = set()
+        stack = [goal]
+        while stack:
+            key = stack[-1]
+            if key in made:
+                stack.pop()
+                continue
+            step = self._steps.get(key)
+            missing = [premise for premise in step.premises if isinstance(premise, tuple) and premise not in made] if step else []
+            if missing:
+                if key in begun:
+                    raise InternalError(f"the proof of {self._show(key)} rests on itself")
+                begun.add(key)
+                stack += reversed(missing)
+            else:
+                made[key] = self._made(key, step, made)
+        (proof,) = made[goal]
+        return proof
+
+    def _made(self, key: Key, step: _Step | None, made: dict[Key, tuple[Proof, ...]]) -> tuple[Proof, ...]:
+        """What stands for a fact among premises: its proof; for one that vanishes, what it rests on."""
+        if step is None:
+            return (Proof(self._show(key), "cut", note="…"),)
+        if step.rule is None:
+            return (Proof(self._show(key), "given", note="given"),)
+        found = [made[premise] if isinstance(premise, tuple) else (premise,) for premise in step.premises]
+        premises = tuple(proof for proofs in found for proof in proofs)
+        if _is_passing(key[0]):
+            return premises
+        place = f"{step.rule.span.file}:{step.rule.span.line}"
+        return (Proof(self._show(key), "derived", step.rule.text, place, premises),)
+
+    def _show(self, key: Key) -> str:
+        predicate, codes = key
+        return show_row(self._bench.program.predicates[predicate], codes, self._bench.values)
+
+
+def _is_passing(predicate: str) -> bool:
+    """Is it a helper's predicate, which readers do not see?"""
+    return kind_of(predicate) in ("some", "or")
+
+
+def with_whole_rows(rule: CoreRule, program: CoreProgram) -> CoreRule:
+    """The rule with a variable for each wildcard of its positive atoms."""
+    variables, types, atoms = list(rule.variables), list(rule.types), []
+    for atom in rule.atoms:
+        columns = list(atom.columns)
+        for column, variable in enumerate(columns):
+            if variable is None and not atom.negated:
+                columns[column] = len(variables)
+                variables.append(f"_{len(variables)}")
+                types.append(program.predicates[atom.predicate].types[column])
+        atoms.append(replace(atom, columns=tuple(columns)))
+    return replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))

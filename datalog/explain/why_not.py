@@ -1,0 +1,278 @@
+"""Why a fact does not hold: how far each rule for its predicate gets, and the first literal that fails.
+
+A rule's literals are taken in the order of the text. A comparison or a negation waits until its variables are bound, and the helper of
+a group until its guard is taken, since helpers are true only beside their guards (`datalog.rewrite.helpers`). For each longer
+prefix of them a join looks for one binding that fits the fact. A join that takes more than `STEPS` steps is given up, and the
+answer says so: without the rest of its body, a rule may have no end of bindings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from datalog.analysis.findings import Findings
+from datalog.errors import DatalogError, InternalError
+from datalog.evaluate.join import Budget, OverBudget
+from datalog.explain.absence import Attempt, Condition, WhyNot
+from datalog.explain.facts import Codes, Fact, read_fact, show_row
+from datalog.explain.literals import (
+    Check,
+    Part,
+    encloses,
+    is_constant,
+    is_copy,
+    is_generated,
+    is_repetition,
+    kind_of,
+    parts_of,
+    show_atom,
+    show_check,
+    spelled,
+)
+from datalog.explain.workbench import Workbench
+from datalog.ir.core import CoreBinding, CoreFilter, CoreRule, Predicate, Reference, Value
+from datalog.maintain.engine import Engine
+from datalog.plan.order import is_fallible, variables_of
+from datalog.rewrite.forget_singletons import renumber
+from datalog.syntax.tree import Span
+
+STEPS = 50_000_000  # iterator operations for one prefix
+COUNTED = 1_000_000  # iterator operations for counting bindings
+NEARBY = 3  # rows that are shown
+
+
+def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
+    """What each rule lacks to derive a fact that does not hold; `text` is the program's.
+
+    Raises ProgramError or DataError for what is no fact of the program, DatalogError if the fact holds.
+    """
+    asked = read_fact(fact, engine.program.predicates, engine.values)
+    bench = Workbench(engine)
+    shown = show_row(asked.predicate, asked.codes, engine.values)
+    if bench.storage.has(asked.predicate.name, asked.rows)[0]:
+        raise DatalogError(f"{shown} holds\n    hint: explain shows why")
+    rules = [rule for rule in bench.rules.get(asked.predicate.name, []) if not is_copy(rule)]
+    given, nearby = _among_the_given(bench, asked)
+    with bench.open():
+        attempts = [_Attempt(bench, Findings(text), rule, asked.codes).made() for rule in rules]
+    return WhyNot(shown, given, nearby, tuple(_merged(rules, attempts)))
+
+
+def _merged(rules: Sequence[CoreRule], attempts: Sequence[Attempt]) -> Iterator[Attempt]:
+    """The attempts, with the alternatives of one rule of the text numbered, and those that fail alike as one."""
+    written: dict[Span, list[Attempt]] = {}
+    for rule, attempt in zip(rules, attempts, strict=True):
+        written.setdefault(rule.span, []).append(attempt)
+    for alternatives in written.values():
+        alike: list[tuple[Attempt, list[str]]] = []
+        for number, attempt in enumerate(alternatives, 1):
+            same = next((numbers for other, numbers in alike if other == attempt), None)
+            if same is None:
+                alike.append((attempt, same := []))
+            same.append(str(number))
+        for attempt, numbers in alike:
+            label = f"{', '.join(numbers)} of {len(alternatives)}" if len(alike) > 1 else ""
+            yield replace(attempt, alternative=label)
+
+
+def _among_the_given(bench: Workbench, asked: Fact) -> tuple[str, tuple[str, ...]]:
+    """What the given facts say, and those that differ in one column from the fact. O(n) for n of them."""
+    predicate = asked.predicate
+    stored = bench.program.predicates[predicate.base] if predicate.derived else predicate
+    rows = bench.storage.rows(stored.name, bench.storage.committed)
+    if predicate.derived and not len(rows):
+        return "", ()
+    if not len(rows):
+        return f"{predicate.name} has no facts", ()
+    near = rows[(rows == asked.rows).sum(axis=1) == predicate.width - 1] if predicate.width > 1 else rows[:0]
+    shown = bench.values.sort_by_value(near, predicate.types)[:NEARBY].tolist()
+    message = f"it is not among the {'given ' if predicate.derived else ''}facts of {predicate.name}"
+    return message, tuple(show_row(predicate, tuple(row), bench.values) for row in shown)
+
+
+class _Attempt:
+    """One rule against one head row."""
+
+    def __init__(self, bench: Workbench, source: Findings, rule: CoreRule, codes: Codes) -> None:
+        self._bench, self._source, self._rule, self._codes = bench, source, rule, codes
+        self._constants = tuple(check for check in rule.bindings if is_constant(rule, check))
+        self._known: list[int | None] = [None] * len(rule.variables)
+        for bound in self._constants:
+            if isinstance(bound.expression, Value):
+                self._known[bound.variable] = bench.values.encode(bound.expression.value, bound.expression.type)
+
+    def made(self) -> Attempt:
+        mismatch = self._mismatch()
+        if mismatch:
+            return self._attempt((), None, mismatch, {}, 1)
+        for column, code in zip(self._rule.head_columns, self._codes, strict=True):
+            self._known[column] = code
+        parts = self._in_order()
+        binding, bound = self._known, {v for v, code in enumerate(self._known) if code is not None}
+        for taken, part in enumerate(parts):
+            prefix = parts[: taken + 1]
+            try:
+                found = self._bindings(prefix, True, STEPS)
+            except OverBudget:
+                return self._failed(parts[:taken], part, binding, bound, f"undecided: not settled after {STEPS} steps")
+            if found is None:
+                return self._failed(parts[:taken], part, binding, bound, "")
+            binding, bound = found[0], {v for v, code in enumerate(found[0]) if code is not None}
+        raise InternalError(f"the rule `{self._rule.text}` derives a fact that is not there")
+
+    # --- the head ---------------------------------------------------------------------------------------------------------
+
+    def _mismatch(self) -> str:
+        """Where the head does not fit the fact: a constant differs, or two columns that must be equal are not."""
+        columns, values = self._rule.head_columns, self._bench.values
+        given = dict(zip(columns, self._codes, strict=True))
+        shown = spelled(self._rule, [given.get(v) for v in range(len(self._rule.variables))], values)
+        wanted = spelled(self._rule, self._known, values)
+        for place, column in enumerate(columns, 1):
+            if self._known[column] not in (None, given[column]):
+                return f"column {place} of the head is {wanted[column]}, not {shown[column]}"
+            for check in self._rule.bindings:
+                if check.variable == column and isinstance(check.expression, Reference) and is_repetition(self._rule, check):
+                    other = check.expression.variable
+                    if other in given and given[other] != given[column]:
+                        equal = f"columns {columns.index(other) + 1} and {place} of the head are equal"
+                        return f"{equal}, and {shown[other]} is not {shown[column]}"
+        return ""
+
+    # --- the body ---------------------------------------------------------------------------------------------------------
+
+    def _in_order(self) -> list[Part]:
+        """The literals in the order in which they are taken."""
+        pending = list(parts_of(self._rule))
+        guards = {part: self._guards(part, pending) for part in pending}
+        bound = {v for v, code in enumerate(self._known) if code is not None}
+        taken: list[Part] = []
+        while pending:
+            ready = [part for part in pending if self._is_ready(part, self._binds(part, bound))]
+            guarded = [part for part in ready if not any(guard in pending for guard in guards.get(part, ()))]
+            if not ready:
+                raise InternalError(f"no order of the literals binds all variables of the rule `{self._rule.text}`")
+            # A guard may itself wait for what a disjunction's helper binds; then the helper goes first.
+            part = (guarded or ready)[0]
+            bound = self._binds(part, bound)
+            late = [check for check in part.checks if not self._reads(check) <= bound]
+            place = pending.index(part)
+            pending[place : place + 1] = [Part(check.span, (), (check,)) for check in late]
+            taken.append(replace(part, checks=tuple(check for check in part.checks if check not in late)))
+        return taken
+
+    def _guards(self, part: Part, parts: list[Part]) -> tuple[Part, ...]:
+        """The literals beside which the part's helpers are true."""
+        helpers = [atom.predicate for atom in part.atoms if kind_of(atom.predicate) in ("or", "not")]
+        outside: list[Span] = []
+        for rule in (rule for helper in helpers for rule in self._bench.rules.get(helper, [])):
+            spans = [*(a.span for a in rule.atoms), *(b.span for b in rule.bindings), *(f.span for f in rule.filters)]
+            outside += [span for span in spans if not encloses(rule.span, span)]
+        return tuple(other for other in parts if other is not part and any(encloses(other.span, span) for span in outside))
+
+    def _binds(self, part: Part, bound: set[int]) -> set[int]:
+        """All variables that are bound when the part has been taken, if it can be."""
+        known = bound | {column for atom in part.atoms if not atom.negated for column in atom.columns if column is not None}
+        growing = True
+        while growing:
+            more = {c.variable for c in part.checks if isinstance(c, CoreBinding) and variables_of(c.expression) <= known} - known
+            known |= more
+            growing = bool(more)
+        return known
+
+    def _is_ready(self, part: Part, known: set[int]) -> bool:
+        """Can the part be taken? The computations in a positive atom's terms may wait by themselves."""
+        if any(not atom.negated for atom in part.atoms):
+            return True
+        negated = {column for atom in part.atoms for column in atom.columns if column is not None}
+        return negated <= known and all(self._reads(check) <= known for check in part.checks)
+
+    def _reads(self, check: Check) -> frozenset[int]:
+        if isinstance(check, CoreBinding):
+            return variables_of(check.expression) | {check.variable}
+        return variables_of(check.left) | variables_of(check.right)
+
+    def _bindings(self, parts: list[Part], first_only: bool, steps: int) -> list[list[int | None]] | None:
+        """The bindings of the rule's variables that satisfy the parts (None for variables that these do not have); None if none does."""
+        rule = self._rule
+        checks = [check for part in parts for check in part.checks]
+        atoms = [atom for part in parts for atom in part.atoms]
+        used = {column for atom in atoms for column in atom.columns if column is not None} | set(rule.head_columns)
+        used = used.union(*map(self._reads, checks))
+        bindings = [check for check in checks if isinstance(check, CoreBinding)]
+        bindings += [check for check in self._constants if check.variable in used and check not in bindings]
+        filters = [check for check in checks if isinstance(check, CoreFilter)]
+        kept = sorted(used)
+        prefix = renumber(replace(rule, atoms=tuple(atoms), bindings=tuple(bindings), filters=tuple(filters)), kept)
+        join = self._bench.join(prefix, ())
+        rows = self._bench.complete(join, np.array([self._codes], np.int64), first_only=first_only, budget=Budget(steps))
+        if not len(rows):
+            return None
+        found: list[list[int | None]] = []
+        for row in rows.tolist():
+            binding = list(self._known)
+            for variable, code in zip(kept, row, strict=True):
+                binding[variable] = code
+            found.append(binding)
+        return found
+
+    # --- what is said -----------------------------------------------------------------------------------------------------
+
+    def _failed(self, taken: list[Part], part: Part, binding: list[int | None], bound: set[int], reason: str) -> Attempt:
+        shown = spelled(self._rule, binding, self._bench.values)
+        try:
+            ways = len(self._bindings(taken, False, COUNTED) or ()) if taken else 1
+        except OverBudget:
+            ways = None
+        satisfied = tuple(self._condition(one, shown) for one in taken)
+        named = {
+            name: value
+            for name, value, code in zip(self._rule.variables, shown, binding, strict=True)
+            if code is not None and name[0] != "=" and name[-1] != "'"
+        }
+        return self._attempt(satisfied, self._condition(part, shown), reason or self._reason(part, shown, bound), named, ways)
+
+    def _attempt(
+        self, satisfied: tuple[Condition, ...], failed: Condition | None, reason: str, binding: dict[str, str], ways: int | None
+    ) -> Attempt:
+        span = self._rule.span
+        return Attempt(self._rule.text, f"{span.file}:{span.line}", satisfied, failed, reason, binding, ways)
+
+    def _condition(self, part: Part, shown: list[str]) -> Condition:
+        source = self._source.one_line(part.span)
+        if not part.atoms and all(is_generated(self._rule, check) for check in part.checks):
+            (check,) = part.checks  # a computation in a term, which is no literal of its own
+            assert isinstance(check, CoreBinding)
+            return Condition(show_check(check, shown), f"{shown[check.variable]} = {source}")
+        kinds = {kind_of(atom.predicate) for atom in part.atoms}
+        if kinds & {"not", "or", "some"} or len(part.atoms) + (not part.atoms and len(part.checks)) > 1:
+            return Condition(source, source)
+        if part.atoms:
+            return Condition(show_atom(part.atoms[0], shown, self._predicate(part).nullary), source)
+        return Condition(show_check(part.checks[0], shown), source)
+
+    def _reason(self, part: Part, shown: list[str], bound: set[int]) -> str:
+        """Why the part fails."""
+        if not part.atoms:
+            (first, *_) = part.checks
+            if isinstance(first, CoreBinding) and first.variable not in bound:
+                return "has no value: it leaves the 64-bit range or divides by zero"
+            sides = [first.expression] if isinstance(first, CoreBinding) else [first.left, first.right]
+            return "does not hold, or has no value" if any(map(is_fallible, sides)) else "does not hold"
+        atom, kind = part.atoms[0], kind_of(part.atoms[0].predicate)
+        if kind == "some":
+            return f"{atom.predicate.removesuffix('@some')} has {'a row' if atom.negated else 'no rows'}"
+        if kind in ("not", "or") or len(part.atoms) > 1:
+            columns = dict.fromkeys(column for atom in part.atoms for column in atom.columns if column is not None)
+            known = [f"{self._rule.variables[v]} = {shown[v]}" for v in columns if v in bound and self._rule.variables[v][0] != "="]
+            where = f" where {', '.join(known)}" if known else ""
+            return f"something satisfies it{where}" if atom.negated else f"no branch holds{where}"
+        if atom.negated:
+            return f"{show_atom(replace(atom, negated=False), shown, self._predicate(part).nullary)} holds"
+        return "no such row"
+
+    def _predicate(self, part: Part) -> Predicate:
+        return self._bench.program.predicates[part.atoms[0].predicate]

@@ -1,0 +1,211 @@
+"""Proofs and their absence, on random programs after random streams: every step of a proof is an instance of its rule, and what is
+said to fail does fail. Instances are checked by the oracle, failures by queries."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from typing import Any
+
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import datalog
+from datalog.errors import EvaluationError
+from datalog.explain import Attempt, Proof
+from tests.oracle.naive import evaluate
+from tests.oracle.rules import Atom, Compare, Const, Literal, Or, Program, Row, Rule, Var
+from tests.oracle.text import Style, to_text
+from tests.properties.programs import DEFAULTS, Drawn
+from tests.properties.test_differential import Relations, cases, start, step
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[^\s,()"]+')
+SHOWN = 6  # facts a state that are explained, and that are not
+
+
+def parsed(fact: str, types: dict[str, tuple[str, ...]]) -> tuple[str, tuple[Any, ...]]:
+    """The predicate and the row of a fact; None stands for a wildcard."""
+    name, _, rest = fact.partition("(")
+    tokens = TOKEN.findall(rest)
+    assert len(tokens) == len(types[name]), fact
+    return name, tuple(None if token == "_" else value(token, type) for token, type in zip(tokens, types[name], strict=True))
+
+
+def value(token: str, type: str) -> Any:
+    if type == "symbol":
+        return ast.literal_eval(token)
+    return float(token) if type == "float" else int(token)
+
+
+def written(name: str, row: Row, types: dict[str, tuple[str, ...]]) -> str:
+    return to_text(Program(types, ()), {name: {row}}, Style(declare=False, suffix=True)).strip().removesuffix(".")
+
+
+def text_of(rule: Rule, style: Style) -> str:
+    return to_text(Program({}, (rule,)), None, Style(style.arrow, False, style.suffix)).strip()
+
+
+def on_premises(literals: tuple[Literal, ...]) -> tuple[Literal, ...]:
+    """The literals with positive atoms of `p` asking for `p+` instead."""
+
+    def changed(literal: Literal) -> Literal:
+        match literal:
+            case Atom(predicate, terms):
+                return Atom(predicate + "+", terms)
+            case Or(branches):
+                return Or(tuple(map(on_premises, branches)))
+        return literal
+
+    return tuple(map(changed, literals))
+
+
+def assert_instance(node: Proof, drawn: Drawn, relations: Relations) -> None:
+    """The rule of the node, on the node's premises for positive atoms and on everything for negated ones, gives its fact."""
+    types = drawn.program.types
+    name, row = parsed(node.fact, types)
+    premises: Relations = {}
+    for premise in node.premises:
+        if premise.kind in ("derived", "given"):
+            used, used_row = parsed(premise.fact, types)
+            premises.setdefault(used, set()).add(used_row)
+    fitting = [rule for rule in drawn.program.rules if text_of(rule, drawn.style) == node.rule]
+    assert fitting, f"{node.rule} is no rule of the program"
+    instances = [
+        Rule((Atom("goal", head.terms),), on_premises(rule.body)) for rule in fitting for head in rule.heads if head.predicate == name
+    ]
+    alone = {"goal": types[name], **types, **{f"{other}+": columns for other, columns in types.items()}}
+    facts = {**relations, **{f"{other}+": rows for other, rows in premises.items()}}
+    assert any(row in evaluate(Program(alone, (rule,)), facts)["goal"] for rule in instances), f"{node.fact} by {node.rule}"
+
+
+def assert_proof(db: Any, proof: Proof, drawn: Drawn, facts: Relations, relations: Relations) -> None:
+    graph: dict[str, set[str]] = {}
+    types = drawn.program.types
+    only_numbers = {type for columns in types.values() for type in columns} <= {"number"}
+    for node in proof.nodes():
+        match node.kind:
+            case "derived":
+                graph[node.fact] = {premise.fact for premise in node.premises}
+                name, row = parsed(node.fact, types)
+                assert row in relations[name]
+                assert_instance(node, drawn, relations)
+            case "given":
+                name, row = parsed(node.fact, types)
+                assert row in facts[name], node.fact
+            case "absent" if re.match(r"!\w+\(", node.fact) and "satisfies" not in node.note and "at all" not in node.note:
+                name, row = parsed(node.fact[1:], types)
+                assert not any(all(v in (None, w) for v, w in zip(row, other, strict=True)) for other in relations[name]), node.fact
+            case "computed" if only_numbers:
+                assert db.query(node.fact) == [()], node.fact
+            case kind:
+                assert kind in ("absent", "computed"), "nothing is cut off that was asked for"
+    list(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+def spelled(value: Any, type: str) -> str:
+    return written("p", (value,), {"p": (type,)})[2:-1]
+
+
+def holds(db: Any, literals: list[str]) -> bool | None:
+    """Whether the literals have a binding; None if a computation of theirs has no value on the way."""
+    note(f"?- {', '.join(literals)}")
+    try:
+        return bool(db.query(", ".join(literals or ["true"])))
+    except EvaluationError:
+        return None
+
+
+def unified(literals: tuple[Literal, ...]) -> Iterator[tuple[str, str]]:
+    """The pairs of variables that the body says are equal."""
+    for literal in literals:
+        match literal:
+            case Compare("=", Var(left), Var(right)):
+                yield left, right
+            case Or(branches):
+                for branch in branches:
+                    yield from unified(branch)
+
+
+def assert_attempt(db: Any, attempt: Attempt, rule: Rule, name: str, row: Row, types: dict[str, tuple[str, ...]]) -> None:
+    (head,) = (head for head in rule.heads if head.predicate == name)
+    columns = list(zip(head.terms, row, types[name], strict=True))
+    fixed = [f"{term.name} = {spelled(value, type)}" for term, value, type in columns if isinstance(term, Var)]
+    if attempt.failed is None:
+        constants = [(term.value, value) for term, value, _ in columns if isinstance(term, Const)]
+        same = [f"{left} = {right}" for left, right in sorted(unified(rule.body))]
+        assert any(left != right for left, right in constants) or holds(db, fixed + same) is False
+        return
+    satisfied = [condition.source for condition in attempt.satisfied]
+    assert holds(db, fixed + satisfied) in (True, None)
+    assert holds(db, [*fixed, *satisfied, attempt.failed.source]) in (False, None)
+    assert attempt.ways is None or attempt.ways > 0
+
+
+def absent_facts(draw: Any, drawn: Drawn, before: Relations, now: Relations) -> Iterator[tuple[str, Row]]:
+    """Facts that do not hold: some that did hold, and some that are drawn from the values at hand."""
+    types = drawn.program.types
+    gone = [(name, row) for name in now for row in sorted(before[name] - now[name])]
+    yield from gone[: SHOWN // 2]
+    for _ in range(SHOWN // 2):
+        name = draw(st.sampled_from(sorted(types)))
+        seen = [sorted({row[column] for row in now[name]}) + list(DEFAULTS[type][1]) for column, type in enumerate(types[name])]
+        row = tuple(draw(st.sampled_from(values)) for values in seen)
+        if row not in now[name]:
+            yield name, row
+
+
+def finite(row: Row) -> bool:
+    return all(not isinstance(value, float) or math.isfinite(value) for value in row)
+
+
+@settings(max_examples=150)
+@given(case=cases(), data=st.data())
+def test_each_step_of_a_proof_is_an_instance_of_its_rule_and_rests_on_facts(case: Any, data: Any) -> None:
+    drawn, stream = case
+    db, facts, relations = start(drawn, rows_per_page=4)
+    for transaction in [(), *stream]:
+        facts, relations = step(db, drawn.program, transaction, facts, relations)
+        derived = sorted({head.predicate for rule in drawn.program.rules for head in rule.heads})
+        known = [(name, row) for name in derived for row in sorted(relations[name]) if finite(row)]
+        chosen = data.draw(st.lists(st.sampled_from(known), max_size=SHOWN, unique=True)) if known else []
+        for name, row in chosen:
+            fact = written(name, row, drawn.program.types)
+            proof = db.explain(fact)
+            note(f"{fact}\n{proof}")
+            assert parsed(proof.fact, drawn.program.types) == (name, row)
+            assert_proof(db, proof, drawn, facts, relations)
+            assert db.explain(fact).to_dict() == proof.to_dict(), "a proof is the same each time"
+            with pytest.raises(datalog.DatalogError, match="holds"):
+                db.why_not(fact)
+    db.check()
+
+
+@settings(max_examples=150)
+@given(case=cases(), data=st.data())
+def test_the_literal_that_is_said_to_fail_fails_beside_those_that_are_said_to_hold(case: Any, data: Any) -> None:
+    drawn, stream = case
+    types = drawn.program.types
+    db, facts, relations = start(drawn, rows_per_page=4)
+    for transaction in stream:
+        before = relations
+        facts, relations = step(db, drawn.program, transaction, facts, relations)
+        for name, row in absent_facts(data.draw, drawn, before, relations):
+            if not finite(row):
+                continue
+            why = db.why_not(written(name, row, types))
+            note(f"{why}")
+            assert parsed(why.fact, types) == (name, row)
+            texts = {text_of(rule, drawn.style): rule for rule in drawn.program.rules}
+            heads = {text for text, rule in texts.items() if any(head.predicate == name for head in rule.heads)}
+            assert {attempt.rule for attempt in why.attempts} == heads, "each rule for the predicate is tried"
+            for attempt in why.attempts:
+                rule = texts[attempt.rule]
+                if sum(head.predicate == name for head in rule.heads) == 1:
+                    assert_attempt(db, attempt, rule, name, row, types)
+            with pytest.raises(datalog.DatalogError, match="does not hold"):
+                db.explain(written(name, row, types))
+    db.check()
