@@ -40,11 +40,15 @@ class DeltaJoin:
 
 @dataclass(frozen=True, slots=True)
 class RecursiveRule:
-    """A rule of a recursive stratum: its head, its full join, and the delta joins of its recursive atoms."""
+    """A rule of a recursive stratum: its head, its full join, and the delta joins of its recursive atoms.
+
+    `dependents` are these once more, with the stamp of the premise as a last column of the output.
+    """
 
     head: str
     join: Join
     deltas: Sequence[DeltaJoin]
+    dependents: Sequence[DeltaJoin]
 
     @property
     def computes(self) -> bool:

@@ -22,9 +22,12 @@ from datalog.plan.rule import RulePlan
 Words = NDArray[np.int64]
 Decode = Callable[[int, Type], object]
 
+LEAST, GREATEST = -(2**63), 2**63 - 1
 STEPS_A_CALL = 20_000_000
 SMALLEST_BUFFER = 256
 LARGEST_BUFFER = 1 << 20  # rows; fuller buffers are emptied into a list
+LASTING_BUFFER = 1 << 12  # rows that a join keeps room for between calls
+NO_RECORDS = np.empty((0, code.RECORD_VALUES), np.int64)
 PROBLEMS = {
     code.OVERFLOW: ("leaves the 64-bit range", "values are 64-bit; bound the variables, or use float"),
     code.DIVISION_BY_ZERO: ("divides by zero", "exclude zero in the body, for instance with `x != 0`"),
@@ -42,16 +45,26 @@ class Budget:
     left: int
 
 
-class Join:
-    """The join of one plan. `steps` counts its iterator operations since it was made; `make` makes the joins of late plans."""
+@dataclass(slots=True)
+class Tally:
+    """Iterator operations that joins have made."""
 
-    def __init__(self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode, make: Callable[[RulePlan], Join]) -> None:
+    steps: int = 0
+
+
+class Join:
+    """The join of one plan. It adds its iterator operations to `tally`; `make` makes the joins of late plans."""
+
+    def __init__(
+        self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode, tally: Tally, make: Callable[[RulePlan], Join]
+    ) -> None:
         self.encoded = encoded
         self.variables = len(encoded.plan.order)
         self.width = encoded.width
         self.slots = np.array(encoded.slots, dtype=np.int64)
+        self._positive = len(encoded.plan.positive)  # their slots come first
         self._before = np.array([atom.number < encoded.plan.given for atom in encoded.atoms], bool)
-        self.steps = 0
+        self.tally = tally
         self.failures = 0  # computations without a value that the rule did not need
         self._labels, self._decode, self._make = labels, decode, make
         self._late: dict[tuple[int, int], Join] = {}
@@ -68,8 +81,8 @@ class Join:
         """Prefixes that bind the first variables to the columns of `rows`; rows of stamped atoms must be older than `stamps`."""
         out = np.zeros((len(rows), code.PREFIX_VALUES + self.variables), np.int64)
         out[:, code.PREFIX_LENGTH] = rows.shape[1]
-        out[:, code.PREFIX_LOW] = np.iinfo(np.int64).min
-        out[:, code.PREFIX_HIGH] = np.iinfo(np.int64).max
+        out[:, code.PREFIX_LOW] = LEAST
+        out[:, code.PREFIX_HIGH] = GREATEST
         out[:, code.PREFIX_STAMP] = stamps
         out[:, code.PREFIX_VALUES : code.PREFIX_VALUES + rows.shape[1]] = rows
         return out
@@ -98,6 +111,8 @@ class Join:
         a literal that does not hold; with `judge`, a version, EvaluationError is raised if all other literals hold
         there. Raises OverBudget when `budget` is spent.
         """
+        if self._positive and not recording and int(roots[: self._positive].min()) < 0:
+            return np.empty((0, self.width), np.int64), NO_RECORDS  # an atom of an empty relation
         state = self._state
         state[: code.STATE_WORDS] = 0
         state[code.STATE_PREFIX] = -1
@@ -110,8 +125,7 @@ class Join:
         while True:
             done = int(state[code.STATE_STEPS])
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
-            with np.errstate(over="ignore"):  # for kernels that run as plain Python: they check overflow themselves
-                status = complete(pages, roots, self.encoded.words, labels, prefixes, state, self._output, self._records)
+            status = complete(pages, roots, self.encoded.words, labels, prefixes, state, self._output, self._records)
             if status == code.OUTPUT_FULL:
                 self._output = _emptied(output, self._output, state, code.STATE_OUTPUT)
             elif status == code.RECORDS_FULL:
@@ -121,19 +135,22 @@ class Join:
                 self._judge(pages, judge, prefixes)
                 state[code.STATE_ERROR] = code.NO_ERROR
             elif status == code.PAUSED and budget is not None and state[code.STATE_STEPS] >= budget.left:
-                self.steps += budget.left
+                self.tally.steps += int(state[code.STATE_STEPS])
+                budget.left = 0
                 raise OverBudget
             elif status == code.DONE:
                 break
-        self.steps += int(state[code.STATE_STEPS])
+        steps = int(state[code.STATE_STEPS])
+        self.tally.steps += steps
         if budget is not None:
-            budget.left -= int(state[code.STATE_STEPS])
-        output.append(self._output[: state[code.STATE_OUTPUT]].copy())
-        records.append(self._records[: state[code.STATE_RECORDS]].copy())
-        return (
-            output[0] if len(output) == 1 else np.concatenate(output),
-            records[0] if len(records) == 1 else np.concatenate(records),
-        )
+            budget.left -= steps
+        rows = self._output[: state[code.STATE_OUTPUT]].copy()
+        kept = self._records[: state[code.STATE_RECORDS]].copy() if recording else NO_RECORDS
+        if len(self._output) > LASTING_BUFFER:
+            self._output = np.empty((LASTING_BUFFER, self.width), np.int64)
+        if len(self._records) > LASTING_BUFFER:
+            self._records = np.empty((LASTING_BUFFER, self._records.shape[1]), np.int64)
+        return np.concatenate([*output, rows]) if output else rows, np.concatenate([*records, kept]) if records else kept
 
     def _judge(self, pages: Words, version: Words, prefixes: Words) -> None:
         """Raise EvaluationError if the computation that just failed is one that the rule needs (`RulePlan.late`)."""

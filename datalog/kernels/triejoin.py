@@ -368,7 +368,11 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
                 break
             row = state[STATE_OUTPUT]
             for column in range(width):
-                output[row, column] = state[STATE_WORDS + plan[output_at + column] * LEVEL_WORDS + LEVEL_VALUE]
+                place = plan[output_at + column]
+                if place >= 0:
+                    output[row, column] = state[STATE_WORDS + place * LEVEL_WORDS + LEVEL_VALUE]
+                else:
+                    output[row, column] = prefixes[state[STATE_PREFIX], PREFIX_STAMP]
             state[STATE_OUTPUT] = row + 1
             depth -= 1
             mode = MODE_ADVANCE

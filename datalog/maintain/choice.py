@@ -1,17 +1,31 @@
-"""`auto`: maintain a stratum in small steps, or evaluate it anew? By iterator steps, which do not depend on the machine.
+"""`auto`: which way of maintenance is the cheaper one? By iterator steps, which do not depend on the machine.
 
-A stratum is maintained with a budget, a share of what its evaluation costs; when the budget is spent it is evaluated
-anew, so an update costs at most 1 + SHARE evaluations. Where past transactions say that the budget would not do, no
-attempt is made.
+A stratum is maintained in small steps with a budget, a share of what its evaluation costs; when the budget is spent it is
+evaluated anew, so an update costs at most 1 + SHARE evaluations. Where most of the last transactions say that the budget would
+not do, no attempt is made; each time this happens their word counts for less.
+
+A rule of a recursion-free stratum begins with delta plans, which need no records. Records cost an evaluation and memory,
+so they are built when the delta plans have wasted PATIENCE evaluations on steps that changed nothing, and kept only if
+they prove to be better: the rule of a skier who rents until the rent has come to the price.
 """
 
 from __future__ import annotations
+
+from collections import deque
+from statistics import median
 
 from datalog.evaluate.join import Budget
 
 SHARE = 0.3
 FLOOR = 20_000  # steps that are always allowed: about a millisecond
-MEMORY = 0.7  # how much of the old rate of steps a changed row stays in the running rate
+REMEMBERED = 5  # transactions whose rates of steps a changed row are kept
+FORGETTING = 0.5  # what is left of those rates each time that they forbid an attempt
+REVIEW = 64  # transactions after which sizes are looked at again
+
+PATIENCE = 2.0
+FAIR = 32  # steps for a changed row, in or out, that are no waste
+TRIAL = 32  # transactions after which records must be better
+BETTER = 0.5  # times the steps of delta plans
 
 
 class Choice:
@@ -20,25 +34,68 @@ class Choice:
     def __init__(self, active: bool) -> None:
         self.active = active
         self.budget: Budget | None = None
-        self.rate = 0.0  # steps a changed row
+        self._rates: deque[float] = deque(maxlen=REMEMBERED)  # steps a changed row
         self._evaluation = 0
+        self._size = 0
+        self._seen = 0
 
     def evaluated(self, steps: int) -> None:
         """An evaluation from scratch took so many steps."""
         self._evaluation = steps
 
-    def anew(self, changed: int, size: int) -> bool:
-        """Should a change of `changed` rows be met by evaluation from scratch? `size`: rows that the stratum reads and holds.
+    @property
+    def wants_size(self) -> bool:
+        """Is it time to say how many rows the stratum reads and holds? An evaluation takes about that many steps at least."""
+        return self.active and self._seen % REVIEW == 0
 
-        Sets the budget for the attempt.
-        """
+    def resize(self, rows: int) -> None:
+        self._size = rows
+
+    def anew(self, changed: int) -> bool:
+        """Should a change of `changed` rows be met by evaluation from scratch? Sets the budget for the attempt."""
         if not self.active:
             return False
-        allowed = int(SHARE * max(self._evaluation, size)) + FLOOR
+        self._seen += 1
+        allowed = int(SHARE * max(self._evaluation, self._size)) + FLOOR
         self.budget = Budget(allowed)
-        return self.rate * changed > allowed
+        if not self._rates or median(self._rates) * changed <= allowed:
+            return False
+        self._rates = deque((rate * FORGETTING for rate in self._rates), REMEMBERED)
+        return True
 
     def maintained(self, changed: int, steps: int) -> None:
         """A change of so many rows took so many steps, or was given up after them."""
-        rate = steps / max(changed, 1)
-        self.rate = rate if self.rate == 0.0 else MEMORY * self.rate + (1 - MEMORY) * rate
+        self._rates.append(steps / max(changed, 1))
+
+
+class RecordsChoice:
+    """Should one rule be maintained by records? `active` is False where a way is forced."""
+
+    def __init__(self, active: bool) -> None:
+        self._active = active
+        self._wasted = 0
+        self._derived = [0, 0]  # steps, changed rows
+        self._recorded = [0, 0]
+        self._trials = 0
+
+    def derived(self, rows_in: int, rows_out: int, steps: int, evaluation: int) -> bool:
+        """Delta plans took so many steps for a change; should records be built now? `evaluation`: steps of a full one."""
+        if not self._active:
+            return False
+        self._derived[0] += steps
+        self._derived[1] += rows_in
+        self._wasted += max(0, steps - FAIR * (rows_in + rows_out))
+        return self._wasted > PATIENCE * max(evaluation, FLOOR)
+
+    def recorded(self, rows_in: int, steps: int) -> bool:
+        """Records took so many steps; should they be given up? If so, for good."""
+        if not self._active:
+            return False
+        self._recorded[0] += steps
+        self._recorded[1] += rows_in
+        self._trials += 1
+        if self._trials != TRIAL:
+            return False
+        better = self._recorded[0] * self._derived[1] < BETTER * self._derived[0] * self._recorded[1]
+        self._active = better
+        return not better

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.join import Budget, Join
 from datalog.kernels import encoding as code
+from datalog.maintain.choice import RecordsChoice
 from datalog.maintain.records import RecordIndex
 from datalog.maintain.recursive import ChangeJoin
 from datalog.store.storage import Delta, Storage
@@ -25,40 +26,56 @@ Signed = list[tuple[Words, int]]  # head rows, each block with its sign
 class CountedRule:
     """A rule, its full join, and, while it is maintained by records, its index."""
 
-    def __init__(self, storage: Storage, join: Join, recording: int) -> None:
+    def __init__(self, storage: Storage, join: Join, recording: int, choice: RecordsChoice) -> None:
         self.join = join
         self.reads = frozenset(atom.predicate for atom in join.encoded.plan.rule.atoms)
-        self.full_steps = 0  # of the last full evaluation
-        self._storage, self._recording = storage, recording
         self.index: RecordIndex | None = None
+        self.unsettled = False  # the other way of maintenance is wanted
+        self._evaluation = 0  # steps of the last full evaluation
+        self._storage, self._recording, self._choice = storage, recording, choice
 
     def record(self) -> None:
         """Be maintained by records from the next full evaluation on."""
         self.index = RecordIndex(self._storage, self.join.encoded.plan)
 
+    def settle(self) -> None:
+        """Change to or from records, as the last transaction has suggested. In a transaction of its own."""
+        self._storage.begin()
+        index = self.index
+        try:
+            if index is None:
+                self.record()
+                self.evaluate()
+            else:
+                index.clear()
+                self.index = None
+            self._storage.commit()
+        except BaseException:
+            self.index = index
+            self._storage.abort()
+            raise
+        finally:
+            self.unsettled = False
+
     def evaluate(self) -> Words:
         """The head rows of all bindings; plants the records."""
-        before = self.join.steps
+        before = self.join.tally.steps
         recording = self._recording if self.index is not None else code.RECORD_NOTHING
         join = self.join
         roots, failures = self._storage.roots, join.failures
         rows, records = join.complete(self._storage.pool.pages, join.at(roots), join.everything(), recording, judge=roots)
         if self.index is not None:
             self.index.rebuild(records)
-            self._give_up_records(join.failures > failures)
-        self.full_steps = self.join.steps - before
+            # Records do not say when a failure that was no error becomes one.
+            self.unsettled = join.failures > failures
+        self._evaluation = self.join.tally.steps - before
         return rows
-
-    def _give_up_records(self, failed: bool) -> None:
-        """Records do not say when a failure that was no error becomes one; a rule that has such failures goes without."""
-        if failed and self.index is not None:
-            self.index.clear()
-            self.index = None
 
     def recorded(self, deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
         """The changes of the head, by records."""
         storage, join, index = self._storage, self.join, self.index
         assert index is not None
+        before = join.tally.steps
         regions = index.regions(deltas, old, storage.roots)
         if not len(regions):
             return []
@@ -71,12 +88,14 @@ class CountedRule:
             index.plant(records)
             if index.outgrown:
                 self.evaluate()
-        self._give_up_records(join.failures > failures)
+        rows_in = sum(len(deltas[name]) for name in self.reads if name in deltas)
+        self.unsettled = self._choice.recorded(rows_in, join.tally.steps - before) or join.failures > failures
         return [(gone, -1), (come, 1)]
 
     def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
         """The changes of the head, by delta plans; `changes` are those of all atoms whose predicates changed."""
         storage = self._storage
+        before = self.join.tally.steps
         signed: Signed = []
         for change in changes:
             join = change.delta.join
@@ -89,4 +108,7 @@ class CountedRule:
                     # Only an added binding can be one that fails and did not before.
                     judge = storage.roots if sign > 0 else None
                     signed.append((join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget, judge=judge)[0], sign))
+        rows_in = sum(len(deltas[name]) for name in self.reads if name in deltas)
+        rows_out = sum(len(rows) for rows, _ in signed)
+        self.unsettled = self._choice.derived(rows_in, rows_out, self.join.tally.steps - before, self._evaluation)
         return signed

@@ -10,7 +10,7 @@ All rows here are codes, `int64[n, columns]` in declared column order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -22,7 +22,7 @@ from datalog.evaluate.fixpoint import Limits, RecursiveRule
 from datalog.evaluate.join import OverBudget
 from datalog.ir.core import CoreProgram
 from datalog.kernels import encoding as code
-from datalog.maintain.choice import Choice
+from datalog.maintain.choice import Choice, RecordsChoice
 from datalog.maintain.counted import CountedRule, Signed
 from datalog.maintain.joins import Joins
 from datalog.maintain.recursive import RecursiveStratum
@@ -79,7 +79,7 @@ class Engine:
     @property
     def steps(self) -> int:
         """Iterator operations of all joins so far."""
-        return self.joins.steps
+        return self.joins.tally.steps
 
     def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> dict[str, Delta]:
         """Apply one transaction: per given predicate distinct sorted rows and their signs (1 insert, -1 delete).
@@ -104,7 +104,10 @@ class Engine:
             storage.commit()
         except BaseException:
             storage.abort()
+            for rule in self._counted_rules():
+                rule.unsettled = False
             raise
+        self._settle()
         return deltas
 
     # --- preparation ------------------------------------------------------------------------------------------------------
@@ -115,12 +118,15 @@ class Engine:
         choice = Choice(self.options.maintain == "auto")
         if stratum.recursive:
             rules = [
-                RecursiveRule(self.program.rules[number].head, self.joins.full[number], self.joins.deltas[number])
+                RecursiveRule(
+                    self.program.rules[number].head, self.joins.full[number], self.joins.deltas[number], self.joins.dependents[number]
+                )
                 for number in stratum.rules
             ]
             recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits)
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), recursive, choice)
-        counted = tuple(CountedRule(self.storage, self.joins.full[number], RECORDING[self.options.coalesce]) for number in stratum.rules)
+        recording, auto = RECORDING[self.options.coalesce], self.options.maintain == "auto"
+        counted = tuple(CountedRule(self.storage, self.joins.full[number], recording, RecordsChoice(auto)) for number in stratum.rules)
         if self.options.maintain == "recorded":
             for rule in counted:
                 rule.record()
@@ -162,6 +168,15 @@ class Engine:
         except BaseException:
             self.storage.abort()
             raise
+        self._settle()
+
+    def _settle(self) -> None:
+        for rule in self._counted_rules():
+            if rule.unsettled:
+                rule.settle()
+
+    def _counted_rules(self) -> Iterator[CountedRule]:
+        return (rule for stratum in self.strata for rule in stratum.rules)
 
     def _evaluate(self, stratum: LiveStratum) -> None:
         """Evaluate a stratum, whose predicates are empty, from scratch."""
@@ -180,8 +195,9 @@ class Engine:
     def _maintain(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Bring a stratum up to date with the deltas of what it reads, and add its own to them."""
         changed = sum(len(deltas[name]) for name in stratum.reads if name in deltas)
-        size = sum(self.storage.size(name) for name in (*stratum.reads, *stratum.predicates))
-        if self.options.maintain == "recompute" or stratum.choice.anew(changed, size):
+        if stratum.choice.wants_size:
+            stratum.choice.resize(sum(self.storage.size(name) for name in (*stratum.reads, *stratum.predicates)))
+        if self.options.maintain == "recompute" or stratum.choice.anew(changed):
             self._anew(stratum, deltas, old)
             return
         before = self.steps

@@ -7,20 +7,20 @@ first reach them; an arrangement that they miss is then built from the committed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import InternalError
 from datalog.evaluate.fixpoint import DeltaJoin
-from datalog.evaluate.join import Join
+from datalog.evaluate.join import Join, Tally
 from datalog.ir.core import CoreProgram
 from datalog.maintain.recursive import ChangeJoin, SupportJoin
-from datalog.plan.encode import encode_plan
+from datalog.plan.encode import PREFIX_STAMP, encode_plan
 from datalog.plan.order import Rows
 from datalog.plan.program import plan_program
-from datalog.plan.rule import RulePlan, plan_delta, plan_support
+from datalog.plan.rule import RulePlan, plan_delta, plan_support, suspects_of
 from datalog.store.storage import Payload, Storage
 from datalog.store.values import Values
 
@@ -32,26 +32,24 @@ class Joins:
 
     def __init__(self, program: CoreProgram, storage: Storage, values: Values, rows: Rows) -> None:
         self.program, self.plan = program, plan_program(program, rows)
+        self.tally = Tally()
         self._storage, self._values, self._rows = storage, values, rows
         self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
         for name, predicate in program.predicates.items():
             payload: Payload = "stamps" if name in self._recursive else "counts" if predicate.derived else "nothing"
             storage.arrange(name, self.plan.orders[name], payload)
+            if name in self._recursive:
+                storage.arrange(suspects_of(name), [tuple(range(predicate.width))])
         self.full = [self.join(plan) for plan in self.plan.rules]
         self.deltas = [[self._delta(plan) for plan in plans] for plans in self.plan.deltas]
+        self.dependents = [[self._dependents(plan) for plan in plans] for plans in self.plan.deltas]
         self._changes: dict[tuple[int, int], ChangeJoin] = {}
         self._supports: dict[int, SupportJoin] = {}
 
-    @property
-    def steps(self) -> int:
-        """Iterator operations of all joins so far."""
-        deltas = [delta.join for joins in self.deltas for delta in joins]
-        changes = [change.delta.join for change in self._changes.values()]
-        return sum(join.steps for join in (*self.full, *deltas, *changes, *(support.join for support in self._supports.values())))
-
-    def join(self, plan: RulePlan) -> Join:
-        """The join of a plan whose arrangements are there."""
-        return Join(encode_plan(plan, self._values.encode, self._shape), self._values.symbols.labels, self._values.decode, self.join)
+    def join(self, plan: RulePlan, output: Sequence[int] | None = None) -> Join:
+        """The join of a plan whose arrangements are there; `output` as for `encode_plan`."""
+        encoded = encode_plan(plan, self._values.encode, self._shape, output)
+        return Join(encoded, self._values.symbols.labels, self._values.decode, self.tally, self.join)
 
     def change(self, rule: int, atom: int) -> ChangeJoin:
         """The join for changes of one atom; `prepare` must have seen the atom's predicate."""
@@ -88,17 +86,21 @@ class Joins:
         try:
             for name, columns in missing:
                 if self._storage.serving(name, columns) is None:
-                    width = self.program.predicates[name].width
+                    width = len(self._storage.arrangements[name][0].columns)
                     self._storage.add_arrangement(name, columns + tuple(c for c in range(width) if c not in columns))
             self._storage.commit()
         except BaseException:
             self._storage.abort()
             raise
 
-    def _delta(self, plan: RulePlan) -> DeltaJoin:
+    def _delta(self, plan: RulePlan, output: Sequence[int] | None = None) -> DeltaJoin:
         atom = plan.rule.atoms[plan.given]
         columns = tuple(place for place, variable in enumerate(atom.columns) if variable is not None)
-        return DeltaJoin(atom.predicate, columns, self.join(plan))
+        return DeltaJoin(atom.predicate, columns, self.join(plan, output))
+
+    def _dependents(self, plan: RulePlan) -> DeltaJoin:
+        """A delta join that gives each head row with the stamp of the row that it was derived from."""
+        return self._delta(plan, (*plan.rule.head_columns, PREFIX_STAMP))
 
     def _support(self, plan: RulePlan) -> SupportJoin:
         first: dict[int, int] = {}

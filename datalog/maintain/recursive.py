@@ -6,19 +6,22 @@ is well-founded, and a row that loses a derivation is judged by rows with smalle
 A transaction is one pass:
 
 1. Heads of derivations that used a lost premise of a lower stratum are suspects.
-2. Suspects are judged in ascending stamp order: one that still has a derivation from smaller stamps stays, and nothing
-   that depends on it is visited; any other falls, and the rows with greater stamps that used it become suspects. Rows of
-   one stamp cannot support each other and are judged together.
+2. Suspects are judged in waves. A suspect that has a derivation from rows with smaller stamps that are not suspects stays,
+   and nothing that depends on it is visited. When no more suspects can be cleared so, the rest fall, all of them: the one
+   with the smallest stamp has no derivation left, and so on upward. Rows with greater stamps that used a fallen one are
+   the next wave's suspects; a row that was cleared by one that falls later is among them again.
 3. Fallen rows that have a derivation from what stands, whatever the stamps, come back with a new stamp, together with
    what gained premises derive; semi-naive rounds go on from there.
 
 A negated atom's premise is lost when the row it denies comes, and gained when that row goes. A computation that fails
 is judged in step 3 only: what stands then stands at the end, too, and before the transaction nothing failed.
+
+Deviation from the method: it judges suspects one stamp at a time. Waves make as many kernel calls as the longest chain of
+rows that fall by each other, and not as many as there are stamps, of which each transaction adds some.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,10 +30,12 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.fixpoint import DeltaJoin, Found, Limits, RecursiveRule, close, evaluate_all
 from datalog.evaluate.join import Budget, Join
+from datalog.plan.rule import suspects_of
 from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.storage import Delta, Storage
 
 Words = NDArray[np.int64]
+Stamped = tuple[Words, Words]  # distinct rows and their stamps
 ANY_STAMP = np.iinfo(np.int64).max
 
 
@@ -43,11 +48,12 @@ class SupportJoin:
     repeats: tuple[tuple[int, int], ...]
     join: Join
 
-    def supported(self, storage: Storage, rows: Words, stamp: int, budget: Budget | None) -> Words:
-        """Those of the head rows that the rule derives from rows of the stratum older than `stamp`."""
+    def supported(self, storage: Storage, rows: Words, stamps: Words, budget: Budget | None) -> Words:
+        """Those of the head rows that the rule derives from unsuspected rows of the stratum older than their stamps."""
         for column, other in self.repeats:
-            rows = rows[rows[:, column] == rows[:, other]]
-        prefixes = self.join.prefixes(rows[:, self.columns], stamp)
+            equal = rows[:, column] == rows[:, other]
+            rows, stamps = rows[equal], stamps[equal]
+        prefixes = self.join.prefixes(rows[:, self.columns], stamps)
         return self.join.complete(storage.pool.pages, self.join.at(storage.roots), prefixes, first_only=True, budget=budget)[0]
 
 
@@ -58,32 +64,6 @@ class ChangeJoin:
     head: str
     negated: bool
     delta: DeltaJoin
-
-
-class _Suspects:
-    """Rows to be judged, by ascending stamp."""
-
-    def __init__(self) -> None:
-        self._stamps: list[int] = []
-        self._rows: dict[int, dict[str, list[Words]]] = {}
-
-    def add(self, predicate: str, rows: Words, stamps: Words) -> None:
-        order = np.argsort(stamps, kind="stable")
-        rows, stamps = rows[order], stamps[order]
-        starts = np.flatnonzero(np.diff(stamps, prepend=stamps[0] - 1))
-        for start, block in zip(starts, np.split(rows, starts[1:]), strict=True):
-            stamp = int(stamps[start])
-            if stamp not in self._rows:
-                self._rows[stamp] = {}
-                heapq.heappush(self._stamps, stamp)
-            self._rows[stamp].setdefault(predicate, []).append(block)
-
-    def pop(self) -> tuple[int, dict[str, Words]] | None:
-        """The smallest stamp and its rows, distinct."""
-        if not self._stamps:
-            return None
-        stamp = heapq.heappop(self._stamps)
-        return stamp, {name: sort_distinct(np.concatenate(blocks)) for name, blocks in self._rows.pop(stamp).items()}
 
 
 class RecursiveStratum:
@@ -126,7 +106,7 @@ class RecursiveStratum:
         fallen = self._fell(lost, supports, old, budget) if lost else {}
         found: Found = {name: [] for name in self.predicates}
         for name, rows in fallen.items():
-            found[name].append(self._supported(supports, name, rows, ANY_STAMP, budget))
+            found[name].append(self._supported(supports, name, rows, np.full(len(rows), ANY_STAMP, np.int64), budget))
         for change, more in gained:
             join = change.delta.join
             roots = join.at(storage.roots)
@@ -138,55 +118,84 @@ class RecursiveStratum:
     def _fell(self, lost: Found, supports: Sequence[SupportJoin], old: Words, budget: Budget | None) -> dict[str, Words]:
         """Judge the heads of lost derivations and all that depends on those that fall; takes the fallen out."""
         storage = self._storage
-        suspects = _Suspects()
-        for name, blocks in lost.items():
-            self._suspect(suspects, name, blocks, 0)
+        suspects = {name: self._suspected(name, _distinct(blocks)) for name, blocks in lost.items()}
         fallen: dict[str, list[Words]] = {}
-        while (judged := suspects.pop()) is not None:
-            stamp, rows_by_name = judged
-            falling = {}
-            for name, rows in rows_by_name.items():
-                rest = _without(rows, self._supported(supports, name, rows, stamp, budget))
-                if len(rest):
-                    falling[name] = rest
-            for name, rows in falling.items():
+        while suspects:
+            falling = self._judge({name: suspected for name, suspected in suspects.items() if len(suspected[0])}, supports, budget)
+            found: Found = {}
+            for name, (rows, _) in falling.items():
                 storage.change(name, rows, np.full(len(rows), -1, np.int64))
                 fallen.setdefault(name, []).append(rows)
             for rule in self.rules:
-                for delta in rule.deltas:
+                for delta in rule.dependents:
                     if delta.predicate in falling:
+                        rows, stamps = falling[delta.predicate]
                         join = delta.join
-                        prefixes = delta.prefixes(falling[delta.predicate])
-                        heads, _ = join.complete(storage.pool.pages, join.at(old), prefixes, budget=budget)
-                        self._suspect(suspects, rule.head, [heads], stamp)
-        return {name: sort_distinct(np.concatenate(blocks)) for name, blocks in fallen.items()}
+                        heads, _ = join.complete(
+                            storage.pool.pages, join.at(old), join.prefixes(rows[:, delta.columns], stamps), budget=budget
+                        )
+                        found.setdefault(rule.head, []).append(heads)
+            suspects = {name: self._dependent(name, _distinct(blocks)) for name, blocks in found.items()}
+        return {name: _distinct(blocks) for name, blocks in fallen.items()}
 
-    def _suspect(self, suspects: _Suspects, name: str, heads: list[Words], beyond: int) -> None:
-        """Note the heads that stand and have greater stamps than `beyond`."""
-        rows = sort_distinct(heads[0] if len(heads) == 1 else np.concatenate(heads))
-        if len(rows):
-            stamps = self._storage.stamps(name, rows)
-            suspected = stamps > beyond
-            if np.any(suspected):
-                suspects.add(name, rows[suspected], stamps[suspected])
+    def _judge(self, suspects: dict[str, Stamped], supports: Sequence[SupportJoin], budget: Budget | None) -> dict[str, Stamped]:
+        """Clear suspects until no more can be cleared; returns those that fall."""
+        storage = self._storage
+        for name, (rows, _) in suspects.items():
+            storage.change(suspects_of(name), rows, np.ones(len(rows), np.int64))
+        progress = True
+        while progress:
+            progress = False
+            for name, (rows, stamps) in list(suspects.items()):
+                cleared = self._supported(supports, name, rows, stamps, budget)
+                if len(cleared):
+                    progress = True
+                    storage.change(suspects_of(name), cleared, np.full(len(cleared), -1, np.int64))
+                    suspects[name] = _without(rows, stamps, cleared)
+        for name in suspects:
+            storage.clear(suspects_of(name))
+        return {name: suspected for name, suspected in suspects.items() if len(suspected[0])}
 
-    def _supported(self, supports: Sequence[SupportJoin], name: str, rows: Words, stamp: int, budget: Budget | None) -> Words:
-        """Those of the rows that some rule derives from rows of the stratum older than `stamp`."""
+    def _suspected(self, name: str, rows: Words) -> Stamped:
+        """Those of the rows that stand, with their stamps."""
+        stamps = self._storage.stamps(name, rows)
+        return rows[stamps > 0], stamps[stamps > 0]
+
+    def _dependent(self, name: str, heads: Words) -> Stamped:
+        """Of heads, each with the stamp of a premise as last column, those that stand and are younger than the premise."""
+        rows = np.ascontiguousarray(heads[:, :-1])
+        stamps = self._storage.stamps(name, rows)
+        younger = stamps > heads[:, -1]
+        rows, stamps = rows[younger], stamps[younger]
+        last = np.ones(len(rows), bool)
+        last[:-1] = np.any(rows[:-1] != rows[1:], axis=1)  # heads are sorted
+        return rows[last], stamps[last]
+
+    def _supported(self, supports: Sequence[SupportJoin], name: str, rows: Words, stamps: Words, budget: Budget | None) -> Words:
+        """Those of the rows that some rule derives from unsuspected rows of the stratum older than their stamps."""
         found = [np.empty((0, rows.shape[1]), np.int64)]
         for support in supports:
             if support.head == name and len(rows):
-                found.append(support.supported(self._storage, rows, stamp, budget))
-                rows = _without(rows, found[-1])
-        return np.concatenate(found)
+                found.append(support.supported(self._storage, rows, stamps, budget))
+                rows, stamps = _without(rows, stamps, found[-1])
+        return _distinct(found)
 
 
-def _without(rows: Words, others: Words) -> Words:
-    """Distinct rows without those of `others`, which is a subset of them."""
+def _distinct(blocks: list[Words]) -> Words:
+    return sort_distinct(blocks[0] if len(blocks) == 1 else np.concatenate(blocks))
+
+
+def _without(rows: Words, stamps: Words, others: Words) -> Stamped:
+    """Distinct rows and their stamps, without those of `others`, which is a subset of them."""
     if not len(others):
-        return rows
-    weights = np.ones(len(rows) + len(others), np.int64)
-    weights[len(rows) :] = -1
-    return consolidate(np.concatenate((rows, others)), weights)[0]
+        return rows, stamps
+    both = np.concatenate((rows, others))
+    weights = np.concatenate((stamps, np.full(len(others), -1, np.int64)))
+    order = np.lexsort((weights, *both.T[::-1]))  # of equal rows, the one of `others` comes first
+    both, weights = both[order], weights[order]
+    alone = weights > 0
+    alone[1:] &= np.any(both[1:] != both[:-1], axis=1)
+    return np.ascontiguousarray(both[alone]), weights[alone]
 
 
 def _net(inserted: list[Words], fallen: Words | None) -> Delta:

@@ -17,6 +17,8 @@ from datalog.syntax.tree import Span
 Encode = Callable[[int | float | str, Type], int]
 Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows of a leaf, of an inner page
 
+PREFIX_STAMP = -1  # in place of a variable of the output
+
 OPERATORS = {
     "=": code.EQUAL,
     "!=": code.NOT_EQUAL,
@@ -94,7 +96,8 @@ class _Encoder:
 def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
     """Encode `plan`. `encode` gives the code of a constant, `shape` the tree that serves an atom's columns.
 
-    `output` lists the variables that make up an output row: the head's, unless said otherwise.
+    `output` lists the variables that make up an output row: the head's, unless said otherwise; PREFIX_STAMP is the stamp
+    of the prefix.
     """
     out = _Encoder(plan, encode)
     atoms = (*plan.positive, *plan.negated)
@@ -124,7 +127,8 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
         iterator_span = (first_iterator, len(iterators))
         check_spans = (first_check, bounds_end, bounds_end, filters_end, filters_end, len(checks))
         depth_rows.append([binding, *iterator_span, *check_spans, first_negation, len(negations)])
-    depths_out = [out.depth_of[variable] for variable in (plan.rule.head_columns if output is None else output)]
+    columns = plan.rule.head_columns if output is None else output
+    depths_out = [-1 if variable == PREFIX_STAMP else out.depth_of[variable] for variable in columns]
     words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out)
     return EncodedPlan(
         plan,

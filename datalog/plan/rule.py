@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from datalog.ir.core import CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
+from datalog.ir.core import CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
 from datalog.plan.arrangements import Columns
 from datalog.plan.order import Rows, is_fallible, variable_order, variables_of
 
@@ -109,10 +109,11 @@ def plan_delta(rule: CoreRule, rows: Rows, given: int) -> RulePlan:
 def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> RulePlan:
     """Plan the search for derivations of given head rows: the head's variables come first.
 
-    The positive atoms of `recursive` predicates are stamped, and bind all their columns, since stamps belong to rows.
-    A computation without a value is no derivation; nothing judges it.
+    The positive atoms of `recursive` predicates are stamped, bind all their columns, since stamps belong to rows, and hold
+    only for rows that are not suspected (`suspects_of`). A computation without a value is no derivation; nothing judges it.
     """
-    variables, types, atoms = list(rule.variables), list(rule.types), []
+    variables, types = list(rule.variables), list(rule.types)
+    atoms: list[CoreAtom] = []
     for atom in rule.atoms:
         columns = list(atom.columns)
         for column, variable in enumerate(columns):
@@ -121,9 +122,15 @@ def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> Rule
                 variables.append(f"_{len(variables)}")
                 types.append(Type.NUMBER)  # never decoded
         atoms.append(replace(atom, columns=tuple(columns)))
-    full = replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
     stamped = frozenset(number for number, atom in enumerate(atoms) if atom.predicate in recursive)
+    atoms += [replace(atoms[number], predicate=suspects_of(atoms[number].predicate), negated=True) for number in sorted(stamped)]
+    full = replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
     return _plan(full, variable_order(full, rows, rule.head_columns), stamped=stamped)
+
+
+def suspects_of(predicate: str) -> str:
+    """The engine's own relation of a recursive predicate's rows that are under suspicion."""
+    return f"{predicate}@suspects"
 
 
 def _with_late(plan: RulePlan, rows: Rows, prefix: int) -> RulePlan:
