@@ -1,0 +1,1 @@
+"""How much work a change makes, in iterator steps, which do not depend on the machine."""
