@@ -65,7 +65,7 @@ class Database:
 
     def __getitem__(self, name: str) -> Relation:
         """The relation of a predicate; it follows later transactions. KeyError for a name that the program does not know."""
-        return Relation(self._predicate(name), self._engine.storage, self._values)
+        return Relation(self._predicate(name), lambda: self._engine.storage, self._values)
 
     def __iter__(self) -> Iterator[str]:
         """The names of all predicates."""
@@ -366,7 +366,10 @@ class Snapshot:
     def __getitem__(self, name: str) -> Relation:
         if self._pin is None:
             raise DatalogError("the snapshot has been closed")
-        return Relation(self._database._predicate(name), self._engine.storage, self._database._values, self._roots)
+        predicate = self._engine.program.predicates.get(name)
+        if predicate is None or predicate.hidden:
+            raise UnknownPredicate(f"there is no predicate {name} in this snapshot")
+        return Relation(predicate, lambda: self._engine.storage, self._database._values, self._roots)
 
     def close(self) -> None:
         """Give the version's pages back. Closing twice is no error."""
@@ -381,5 +384,6 @@ class Snapshot:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_pin", None) is not None:
-            self.close()
+        pin = getattr(self, "_pin", None)
+        if pin is not None:
+            self._engine.storage.pool.release(pin)

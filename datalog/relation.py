@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,10 @@ SHOWN_ROWS = 20
 class Relation:
     """The rows of a predicate. `len` is O(page), `in` O(log n); iteration sorts, O(n log n)."""
 
-    def __init__(self, predicate: Predicate, storage: Storage, values: Values, roots: NDArray[np.int64] | None = None) -> None:
-        self._predicate, self._storage, self._values, self._roots = predicate, storage, values, roots
+    def __init__(
+        self, predicate: Predicate, storage: Callable[[], Storage], values: Values, roots: NDArray[np.int64] | None = None
+    ) -> None:
+        self._predicate, self._current, self._values, self._roots = predicate, storage, values, roots
 
     @property
     def name(self) -> str:
@@ -84,6 +86,10 @@ class Relation:
         shown = "".join("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>" for row in rows[:SHOWN_ROWS])
         rest = f"<caption>{escape(self.name)}: {len(rows)} rows" + (f", the first {SHOWN_ROWS}" if len(rows) > SHOWN_ROWS else "")
         return f"<table>{rest}</caption><thead><tr>{names}</tr></thead><tbody>{shown}</tbody></table>"
+
+    @property
+    def _storage(self) -> Storage:
+        return self._current()
 
     @property
     def _version(self) -> NDArray[np.int64]:

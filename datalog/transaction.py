@@ -129,6 +129,11 @@ class Transaction:
 
 def _last_words(blocks: list[tuple[Words, int]]) -> tuple[Words, Words]:
     """Distinct sorted rows, each with the sign of its last occurrence."""
+    if len(blocks) == 1:
+        from datalog.store.rows import sort_distinct
+
+        rows = sort_distinct(blocks[0][0])
+        return rows, np.full(len(rows), blocks[0][1], np.int64)
     rows = np.concatenate([block for block, _ in blocks])
     signs = np.repeat(np.array([sign for _, sign in blocks], np.int64), [len(block) for block, _ in blocks])
     order = np.lexsort(rows.T[::-1])  # stable: equal rows stay in the order of their staging

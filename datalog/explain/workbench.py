@@ -56,7 +56,7 @@ class Workbench:
         plan = plan_support(rule, self.storage.size, stamped)
         for predicate, columns in sorted(plan.requests, key=lambda request: -len(request[1])):
             if self.storage.serving(predicate, columns) is None:
-                width = self.program.predicates[predicate].width
+                width = self.storage.arrangements[predicate][0].tree.width
                 self.storage.add_arrangement(predicate, columns + tuple(column for column in range(width) if column not in columns))
         everything = replace(plan.rule, head_columns=tuple(range(len(plan.rule.variables))))
         return self._joins.join(replace(plan, rule=everything))

@@ -12,11 +12,12 @@ PLAN_ITERATORS_AT = 3
 PLAN_CHECKS_AT = 4
 PLAN_NEGATIONS_AT = 5
 PLAN_SLOTS_AT = 6
-PLAN_OUTPUT_AT = 7  # depths of the variables that make up an output row; -1: the prefix's stamp
+PLAN_OUTPUT_AT = 7  # depths of the variables that make up an output row; -1: the greatest stamp of the premises
 PLAN_OUTPUT_WIDTH = 8
 PLAN_NEGATIONS = 9
 PLAN_STACK = 10  # words that the deepest expression needs
-PLAN_HEADER = 11
+PLAN_OLDER = 11  # 1: rows of stamped iterators must be older than the prefix's stamp
+PLAN_HEADER = 12
 
 # --- one row per depth -------------------------------------------------------------------------------------------------
 DEPTH_BINDING = 0  # offset of the code that computes the variable, or -1: it is joined
@@ -37,7 +38,7 @@ ITERATOR_SLOT = 0
 ITERATOR_LEVEL = 1  # the column of the arrangement
 ITERATOR_PARENT = 2  # the iterator of the level above, or -1
 ITERATOR_PREFIX_AT = 3  # where the depths of the levels above are listed
-ITERATOR_STAMPS = 4  # the word of a leaf at which its rows' stamps begin, where they must be below the prefix's; or -1
+ITERATOR_STAMPS = 4  # the word of a leaf at which its rows' stamps begin, where they count; or -1
 ITERATOR_WORDS = 5
 
 # --- checks --------------------------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ from datalog.kernels.encoding import (
     PLAN_ITERATORS,
     PLAN_ITERATORS_AT,
     PLAN_NEGATIONS_AT,
+    PLAN_OLDER,
     PLAN_OUTPUT_AT,
     PLAN_OUTPUT_WIDTH,
     PLAN_SLOTS_AT,
@@ -192,7 +193,7 @@ def _enter(
 
 @device
 def _leap(pages: Words, plan: Words, state: Words, records: Words, depth: int, cursors: int, recorded: bool, room: int) -> int:
-    """Leapfrog until all iterators of the depth agree: 1 match, 0 exhausted, 2 no room for records."""
+    """Leapfrog until all iterators of the depth agree: 1 match, 0 exhausted, 2 `room` records are written, 3 the budget is spent."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     level = STATE_WORDS + depth * LEVEL_WORDS
     first = plan[row + DEPTH_ITERATORS]
@@ -206,8 +207,11 @@ def _leap(pages: Words, plan: Words, state: Words, records: Words, depth: int, c
         iterator = first + pointer
         cursor = cursors + iterator * CURSOR_WORDS
         if state[cursor + CURSOR_KEY] < target:
-            if recorded and state[STATE_RECORDS] + count >= room:
+            if recorded and state[STATE_RECORDS] >= room:
                 outcome = 2
+                break
+            if state[STATE_STEPS] >= state[STATE_BUDGET]:
+                outcome = 3
                 break
             seek(pages, plan, state, iterator, cursors, target)
             if recorded:
@@ -282,6 +286,8 @@ def _passes_negations(
 @device
 def _is_older(pages: Words, plan: Words, prefixes: Words, state: Words, depth: int, cursors: int) -> bool:
     """Are the rows that the depth's stamped iterators stand on older than the prefix's stamp?"""
+    if plan[PLAN_OLDER] == 0:
+        return True
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
         stamps = plan[plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS + ITERATOR_STAMPS]
@@ -290,6 +296,18 @@ def _is_older(pages: Words, plan: Words, prefixes: Words, state: Words, depth: i
             if pages[state[at], stamps + state[at + 1]] >= prefixes[state[STATE_PREFIX], PREFIX_STAMP]:
                 return False
     return True
+
+
+@device
+def _youngest(pages: Words, plan: Words, prefixes: Words, state: Words, cursors: int) -> int:
+    """The greatest of the prefix's stamp and the stamps of the rows that the binding is made of."""
+    youngest = prefixes[state[STATE_PREFIX], PREFIX_STAMP]
+    for iterator in range(plan[PLAN_ITERATORS]):
+        stamps = plan[plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS + ITERATOR_STAMPS]
+        if stamps >= 0:
+            at = cursors + iterator * CURSOR_WORDS + CURSOR_STACK
+            youngest = max(youngest, pages[state[at], stamps + state[at + 1]])
+    return int(youngest)
 
 
 @device
@@ -325,6 +343,9 @@ def _next_prefix(prefixes: Words, state: Words) -> int:
     if prefix < 0:
         state[STATE_PREFIX] = 0
         return 0
+    if prefixes[prefix, PREFIX_STAMP] != prefixes[prefix + 1, PREFIX_STAMP]:
+        state[STATE_PREFIX] = prefix + 1
+        return 0  # rows that were old enough for the last one may not be for this one
     limit = min(state[STATE_OPENED], prefixes[prefix + 1, PREFIX_LENGTH])
     shared = 0
     while shared < limit and prefixes[prefix, PREFIX_VALUES + shared] == prefixes[prefix + 1, PREFIX_VALUES + shared]:
@@ -372,7 +393,7 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
                 if place >= 0:
                     output[row, column] = state[STATE_WORDS + place * LEVEL_WORDS + LEVEL_VALUE]
                 else:
-                    output[row, column] = prefixes[state[STATE_PREFIX], PREFIX_STAMP]
+                    output[row, column] = _youngest(pages, plan, prefixes, state, cursors)
             state[STATE_OUTPUT] = row + 1
             depth -= 1
             mode = MODE_ADVANCE
@@ -384,11 +405,12 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
             continue
         at = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
         recorded = recording and depth >= length
-        if recorded:
-            reserve = plan[at + DEPTH_ITERATORS_END] - plan[at + DEPTH_ITERATORS] + plan[at + DEPTH_NEGATIONS_END] + 2
-            if state[STATE_RECORDS] + 2 * reserve >= room:
-                status = RECORDS_FULL
-                break
+        # What one step may write: a record of each iterator when the depth is left, and one of each negated atom.
+        reserve = plan[at + DEPTH_ITERATORS_END] - plan[at + DEPTH_ITERATORS]
+        reserve += plan[at + DEPTH_NEGATIONS_END] - plan[at + DEPTH_NEGATIONS] + 1
+        if recorded and state[STATE_RECORDS] + reserve >= room:
+            status = RECORDS_FULL
+            break
         if state[STATE_STEPS] >= state[STATE_BUDGET]:
             status = PAUSED
             break
@@ -399,9 +421,9 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
             found = int(_advance(pages, plan, state, records, depth, cursors, recorded))
         if found == 1:
             mode = MODE_LEAP
-            found = _leap(pages, plan, state, records, depth, cursors, recorded, room)
-            if found == 2:
-                status = RECORDS_FULL
+            found = _leap(pages, plan, state, records, depth, cursors, recorded, room - reserve)
+            if found > 1:
+                status = RECORDS_FULL if found == 2 else PAUSED
                 break
         if found == 0:
             if recorded:

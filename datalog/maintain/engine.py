@@ -204,10 +204,10 @@ class Engine:
         try:
             own = self._recursive(stratum, deltas, old) if stratum.recursive is not None else self._counted(stratum, deltas, old)
         except OverBudget:
+            stratum.choice.maintained(changed, self.steps - before)
             self._anew(stratum, deltas, old)
             return
-        finally:
-            stratum.choice.maintained(changed, self.steps - before)
+        stratum.choice.maintained(changed, self.steps - before)
         for name, delta in own.items():
             _note(deltas, name, delta)
 

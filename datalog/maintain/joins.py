@@ -17,7 +17,7 @@ from datalog.evaluate.fixpoint import DeltaJoin
 from datalog.evaluate.join import Join, Tally
 from datalog.ir.core import CoreProgram
 from datalog.maintain.recursive import ChangeJoin, SupportJoin
-from datalog.plan.encode import PREFIX_STAMP, encode_plan
+from datalog.plan.encode import YOUNGEST, encode_plan
 from datalog.plan.order import Rows
 from datalog.plan.program import plan_program
 from datalog.plan.rule import RulePlan, plan_delta, plan_support, suspects_of
@@ -65,14 +65,16 @@ class Joins:
         """
         changes = [(rule, atom) for rule, atoms in wanted.items() for atom in atoms if (rule, atom) not in self._changes]
         supports = [rule for rule in supported if rule not in self._supports]
-        plans = {key: plan_delta(self.program.rules[key[0]], self._rows, key[1]) for key in changes}
+        rules = self.program.rules
+        plans = {key: plan_delta(rules[key[0]], self._rows, key[1], self._recursive.get(rules[key[0]].head, ())) for key in changes}
         support_plans = {
             rule: plan_support(self.program.rules[rule], self._rows, self._recursive[self.program.rules[rule].head]) for rule in supports
         }
         self._arrange([*plans.values(), *support_plans.values()])
         for key, plan in plans.items():
-            rule = self.program.rules[key[0]]
-            self._changes[key] = ChangeJoin(rule.head, rule.atoms[key[1]].negated, self._delta(plan))
+            rule = rules[key[0]]
+            delta = self._dependents(plan) if rule.head in self._recursive else self._delta(plan)
+            self._changes[key] = ChangeJoin(rule.head, rule.atoms[key[1]].negated, delta)
         for number, plan in support_plans.items():
             self._supports[number] = self._support(plan)
 
@@ -99,8 +101,8 @@ class Joins:
         return DeltaJoin(atom.predicate, columns, self.join(plan, output))
 
     def _dependents(self, plan: RulePlan) -> DeltaJoin:
-        """A delta join that gives each head row with the stamp of the row that it was derived from."""
-        return self._delta(plan, (*plan.rule.head_columns, PREFIX_STAMP))
+        """A delta join that gives each head row with the greatest stamp of the premises that it was derived from."""
+        return self._delta(plan, (*plan.rule.head_columns, YOUNGEST))
 
     def _support(self, plan: RulePlan) -> SupportJoin:
         first: dict[int, int] = {}

@@ -5,7 +5,7 @@ is well-founded, and a row that loses a derivation is judged by rows with smalle
 
 A transaction is one pass:
 
-1. Heads of derivations that used a lost premise of a lower stratum are suspects.
+1. Heads of derivations that used a lost premise of a lower stratum, and older premises of this one, are suspects.
 2. Suspects are judged in waves. A suspect that has a derivation from rows with smaller stamps that are not suspects stays,
    and nothing that depends on it is visited. When no more suspects can be cleared so, the rest fall, all of them: the one
    with the smallest stamp has no derivation left, and so on upward. Rows with greater stamps that used a fallen one are
@@ -59,7 +59,10 @@ class SupportJoin:
 
 @dataclass(frozen=True, slots=True)
 class ChangeJoin:
-    """What a change of one atom means for a rule's head; the atom's predicate is of a lower stratum."""
+    """What a change of one atom means for a rule's head; the atom's predicate is of a lower stratum.
+
+    For a head of a recursive stratum, the output ends with the greatest stamp of the premises in the stratum.
+    """
 
     head: str
     negated: bool
@@ -111,14 +114,14 @@ class RecursiveStratum:
             join = change.delta.join
             roots = join.at(storage.roots)
             heads, _ = join.complete(storage.pool.pages, roots, join.prefixes(more), budget=budget, judge=storage.roots)
-            found[change.head].append(heads)
+            found[change.head].append(heads[:, :-1])
         inserted, self.stamp = close(storage, self.rules, found, self.stamp, self._limits, budget)
         return {name: _net(inserted[name], fallen.get(name)) for name in self.predicates}
 
     def _fell(self, lost: Found, supports: Sequence[SupportJoin], old: Words, budget: Budget | None) -> dict[str, Words]:
         """Judge the heads of lost derivations and all that depends on those that fall; takes the fallen out."""
         storage = self._storage
-        suspects = {name: self._suspected(name, _distinct(blocks)) for name, blocks in lost.items()}
+        suspects = {name: self._younger(name, _distinct(blocks)) for name, blocks in lost.items()}
         fallen: dict[str, list[Words]] = {}
         while suspects:
             falling = self._judge({name: suspected for name, suspected in suspects.items() if len(suspected[0])}, supports, budget)
@@ -135,7 +138,7 @@ class RecursiveStratum:
                             storage.pool.pages, join.at(old), join.prefixes(rows[:, delta.columns], stamps), budget=budget
                         )
                         found.setdefault(rule.head, []).append(heads)
-            suspects = {name: self._dependent(name, _distinct(blocks)) for name, blocks in found.items()}
+            suspects = {name: self._younger(name, _distinct(blocks)) for name, blocks in found.items()}
         return {name: _distinct(blocks) for name, blocks in fallen.items()}
 
     def _judge(self, suspects: dict[str, Stamped], supports: Sequence[SupportJoin], budget: Budget | None) -> dict[str, Stamped]:
@@ -156,13 +159,11 @@ class RecursiveStratum:
             storage.clear(suspects_of(name))
         return {name: suspected for name, suspected in suspects.items() if len(suspected[0])}
 
-    def _suspected(self, name: str, rows: Words) -> Stamped:
-        """Those of the rows that stand, with their stamps."""
-        stamps = self._storage.stamps(name, rows)
-        return rows[stamps > 0], stamps[stamps > 0]
+    def _younger(self, name: str, heads: Words) -> Stamped:
+        """Of heads, each with the greatest stamp of its premises as last column, those that stand and are younger than that.
 
-    def _dependent(self, name: str, heads: Words) -> Stamped:
-        """Of heads, each with the stamp of a premise as last column, those that stand and are younger than the premise."""
+        Any other derivation was no well-founded support, and its loss does not matter.
+        """
         rows = np.ascontiguousarray(heads[:, :-1])
         stamps = self._storage.stamps(name, rows)
         younger = stamps > heads[:, -1]

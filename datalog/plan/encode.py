@@ -17,7 +17,7 @@ from datalog.syntax.tree import Span
 Encode = Callable[[int | float | str, Type], int]
 Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows of a leaf, of an inner page
 
-PREFIX_STAMP = -1  # in place of a variable of the output
+YOUNGEST = -1  # in place of a variable of the output
 
 OPERATORS = {
     "=": code.EQUAL,
@@ -96,8 +96,8 @@ class _Encoder:
 def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
     """Encode `plan`. `encode` gives the code of a constant, `shape` the tree that serves an atom's columns.
 
-    `output` lists the variables that make up an output row: the head's, unless said otherwise; PREFIX_STAMP is the stamp
-    of the prefix.
+    `output` lists the variables that make up an output row: the head's, unless said otherwise; YOUNGEST is the greatest
+    stamp of the prefix and of the plan's stamped atoms.
     """
     out = _Encoder(plan, encode)
     atoms = (*plan.positive, *plan.negated)
@@ -128,7 +128,7 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
         check_spans = (first_check, bounds_end, bounds_end, filters_end, filters_end, len(checks))
         depth_rows.append([binding, *iterator_span, *check_spans, first_negation, len(negations)])
     columns = plan.rule.head_columns if output is None else output
-    depths_out = [-1 if variable == PREFIX_STAMP else out.depth_of[variable] for variable in columns]
+    depths_out = [-1 if variable == YOUNGEST else out.depth_of[variable] for variable in columns]
     words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out)
     return EncodedPlan(
         plan,
@@ -166,7 +166,7 @@ def _lay_out(
         row[code.CHECK_RIGHT] += code_at
     for row in negations:
         row[code.NEGATION_VALUES_AT] += code_at
-    header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.deepest]
+    header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.deepest, int(out.plan.older)]
     words = header + [word for section in sections for row in section for word in row] + out.code
     return np.array(words, dtype=np.int64), code_at
 

@@ -25,7 +25,7 @@ def plan_program(program: CoreProgram, rows: Rows) -> ProgramPlan:
     rules = tuple(plan_rule(rule, rows) for rule in program.rules)
     deltas = tuple(
         tuple(
-            plan_delta(rule, rows, place)
+            plan_delta(rule, rows, place, recursive[number])
             for place, atom in enumerate(rule.atoms)
             if not atom.negated and atom.predicate in recursive.get(number, ())
         )

@@ -59,8 +59,8 @@ class DepthPlan:
 
 @dataclass(frozen=True, slots=True)
 class RulePlan:
-    """`given` is the number of the atom whose rows come as prefixes (a delta plan), or -1; rows of the atoms in `stamped`
-    must be older than the prefix says (a support plan).
+    """`given` is the number of the atom whose rows come as prefixes (a delta plan), or -1. Stamps of rows of the atoms in
+    `stamped` count: they must be `older` than the prefix says (a support plan), or are there to be reported.
 
     `late[d, k]` judges a computation that had no value at depth d: with the first k variables as prefix, it makes all
     computations from depth d on after everything else. The failure is an error only if the late plan fails, too: whether
@@ -70,6 +70,7 @@ class RulePlan:
     rule: CoreRule
     given: int
     stamped: frozenset[int]
+    older: bool
     order: tuple[int, ...]
     depths: tuple[DepthPlan, ...]
     positive: tuple[AtomPlan, ...]
@@ -97,13 +98,19 @@ def plan_rule(rule: CoreRule, rows: Rows, order: Sequence[int] | None = None) ->
     return _with_late(_plan(rule, variable_order(rule, rows) if order is None else order), rows, 0)
 
 
-def plan_delta(rule: CoreRule, rows: Rows, given: int) -> RulePlan:
+def plan_delta(rule: CoreRule, rows: Rows, given: int, recursive: Collection[str] = ()) -> RulePlan:
     """Plan `rule` for changes of its atom number `given`: the atom's variables come first, its rows are the prefixes.
 
-    For a negated atom, the rows are those that changed the atom's truth; the atom itself is not checked again.
+    For a negated atom, the rows are those that changed the atom's truth; the atom itself is not checked again. Stamps are
+    there to be reported for those atoms of `recursive` predicates that bind all their columns: stamps belong to rows.
     """
     first = [v for v in rule.atoms[given].columns if v is not None]
-    return _with_late(_plan(rule, variable_order(rule, rows, first, given), given), rows, len(first))
+    stamped = frozenset(
+        number
+        for number, atom in enumerate(rule.atoms)
+        if number != given and not atom.negated and atom.predicate in recursive and None not in atom.columns
+    )
+    return _with_late(_plan(rule, variable_order(rule, rows, first, given), given, stamped), rows, len(first))
 
 
 def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> RulePlan:
@@ -125,7 +132,7 @@ def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> Rule
     stamped = frozenset(number for number, atom in enumerate(atoms) if atom.predicate in recursive)
     atoms += [replace(atoms[number], predicate=suspects_of(atoms[number].predicate), negated=True) for number in sorted(stamped)]
     full = replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
-    return _plan(full, variable_order(full, rows, rule.head_columns), stamped=stamped)
+    return _plan(full, variable_order(full, rows, rule.head_columns), stamped=stamped, older=True)
 
 
 def suspects_of(predicate: str) -> str:
@@ -160,6 +167,7 @@ def _plan(
     order: Sequence[int],
     given: int = -1,
     stamped: frozenset[int] = frozenset(),
+    older: bool = False,
     postponed: Collection[int] = (),
     joined_until: int | None = None,
 ) -> RulePlan:
@@ -181,7 +189,7 @@ def _plan(
         )
         for depth, variable in enumerate(order)
     )
-    return RulePlan(rule, given, stamped, tuple(order), depths, positive, tuple(negated), {})
+    return RulePlan(rule, given, stamped, older, tuple(order), depths, positive, tuple(negated), {})
 
 
 def _atom_plan(rule: CoreRule, number: int, depth_of: dict[int, int]) -> AtomPlan:

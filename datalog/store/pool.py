@@ -37,6 +37,7 @@ class PagePool:
         self.in_transaction = False
         self._pins: Counter[int] = Counter()
         self._retired: deque[tuple[int, Words]] = deque()  # by transaction, until no reader can reach them
+        self._released: deque[int] = deque()  # pins to be taken back
         self._lock = Lock()
 
     @property
@@ -84,13 +85,15 @@ class PagePool:
             self._pins[self.committed] += 1
             return self.committed
 
+    def release(self, number: int) -> None:
+        """Unpin a version when the pool is next used. Takes no lock, so that a finaliser may call it at any moment."""
+        self._released.append(number)
+
     def unpin(self, number: int) -> None:
         with self._lock:
             if not self._pins[number]:
                 raise InternalError(f"version {number} is not pinned")
-            self._pins[number] -= 1
-            if not self._pins[number]:
-                del self._pins[number]
+            self._released.append(number)
             # The running transaction owns the ledger until it ends.
             if not self.in_transaction:
                 self._reclaim()
@@ -124,6 +127,11 @@ class PagePool:
         self.ctl[FREE] = free + len(pages)
 
     def _reclaim(self) -> None:
+        while self._released:
+            number = self._released.popleft()
+            self._pins[number] -= 1
+            if not self._pins[number]:
+                del self._pins[number]
         oldest = min(self._pins, default=self.committed)
         while self._retired and self._retired[0][0] <= oldest:
             self._free(self._retired.popleft()[1])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from datalog.store.btree import COUNT_UP, SET, BTree
 from datalog.store.pool import PagePool
-from datalog.store.rows import sort_distinct
+from datalog.store.rows import consolidate, sort_distinct
 
 Words = NDArray[np.int64]
 Payload = Literal["nothing", "counts", "stamps"]  # counts: in the first arrangement only; stamps: in all
@@ -73,6 +73,7 @@ class Storage:
         self.roots: Words = self.committed
         self.arrangements: dict[str, list[Arrangement]] = {}
         self.payloads: dict[str, Payload] = {}
+        self._added: list[list[Arrangement]] = []  # per arrangement that the running transaction added, where it is listed
 
     # --- trees ---------------------------------------------------------------------------------------------------------
 
@@ -96,6 +97,7 @@ class Storage:
     def add_arrangement(self, predicate: str, columns: Columns) -> Arrangement:
         """Keep a predicate in one more column order, from its present rows on. Within a transaction only. O(n log n)."""
         arrangement = self._add_arrangement(predicate, columns)
+        self._added.append(self.arrangements[predicate])
         first = self.arrangements[predicate][0]
         root = int(self.roots[first.number])
         if self.payloads[predicate] == "stamps":
@@ -125,6 +127,7 @@ class Storage:
 
     def begin(self) -> None:
         self.pool.begin()
+        self._added.clear()
         self.roots = self.committed.copy()
 
     def commit(self) -> None:
@@ -132,6 +135,8 @@ class Storage:
         self.pool.commit()
 
     def abort(self) -> None:
+        while self._added:
+            self._added.pop().pop()
         self.roots = self.committed
         self.pool.abort()
 
@@ -199,7 +204,7 @@ class Storage:
         Needs an arrangement that begins with these columns in some order, unless they are all columns.
         """
         if len(columns) == self.arrangements[predicate][0].tree.width:
-            return sort_distinct(delta.inserted[:, columns]), sort_distinct(delta.deleted[:, columns])
+            return delta.inserted[:, columns], delta.deleted[:, columns]
         kept = next(kept for kept in self.arrangements[predicate] if set(kept.columns[: len(columns)]) == set(columns))
         nodes = sort_distinct(np.concatenate((delta.inserted, delta.deleted))[:, columns])
         turned = np.ascontiguousarray(nodes[:, [columns.index(column) for column in kept.columns[: len(columns)]]])
@@ -221,22 +226,7 @@ def _sorted(rows: Words, carried: None) -> tuple[Words, None]: ...
 @overload
 def _sorted(rows: Words, carried: Words | None) -> tuple[Words, Words | None]: ...
 def _sorted(rows: Words, carried: Words | None) -> tuple[Words, Words | None]:
-    """Rows in lexicographic order, and what they carry with them."""
-    rows = np.ascontiguousarray(rows)
-    if _is_sorted(rows):
-        return rows, carried
-    order = np.lexsort(rows.T[::-1])
-    return np.ascontiguousarray(rows[order]), None if carried is None else np.ascontiguousarray(carried[order])
-
-
-def _is_sorted(rows: Words) -> bool:
-    """Are the rows lexicographically ascending?"""
+    """Distinct rows in lexicographic order, and what they carry (no zeros) with them."""
     if len(rows) < 2:
-        return True
-    undecided = np.ones(len(rows) - 1, bool)
-    for column in range(rows.shape[1]):
-        before, after = rows[:-1, column], rows[1:, column]
-        if np.any(undecided & (before > after)):
-            return False
-        undecided &= before == after
-    return True
+        return np.ascontiguousarray(rows), carried
+    return (sort_distinct(rows), None) if carried is None else consolidate(rows, carried)
