@@ -144,14 +144,15 @@ def stream(shape: Shape, random: Random, facts: Relations, transactions: int) ->
 
 def transaction(shape: Shape, random: Random, facts: Relations) -> Iterator[Change]:
     present = [(name, row) for name, rows in sorted(facts.items()) for row in sorted(rows)]
-    kind = random.choice(["delete", "delete", "insert", "mixed", "node", "there and back", "most"])
+    kind = random.choice(["delete", "insert", "mixed", "churn", "churn", "node", "there and back", "most"])
     names = sorted(shape.given)
-    if kind in ("insert", "mixed") or not present:
-        for _ in range(random.randint(1, 4)):
+    if kind in ("insert", "mixed", "churn") or not present:
+        for _ in range(random.randint(2, 6) if kind == "churn" else random.randint(1, 4)):
             name = random.choice(names)
             yield 1, name, shape.row(name, random)
-    if kind in ("delete", "mixed", "most"):
-        for name, row in random.sample(present, min(len(present), len(present) * 2 // 3 if kind == "most" else random.randint(1, 4))):
+    if kind in ("delete", "mixed", "churn", "most"):
+        count = {"most": len(present) * 2 // 3, "churn": random.randint(2, 6)}.get(kind, random.randint(1, 4))
+        for name, row in random.sample(present, min(len(present), count)):
             yield -1, name, row
     if kind == "node":
         value = random.randrange(shape.values)
@@ -198,6 +199,9 @@ SHAPES = {
     "reachability around blocked nodes": Shape(
         ("blocked(x) :- guard(x, y), on(y).", "reach(y) :- start(y), !blocked(y).\nreach(y) :- reach(x), e(x, y), !blocked(y)."),
         {"guard": 2, "on": 1, "start": 1, "e": 2},
+    ),
+    "reachability over sparse graphs": Shape(
+        ("reach(y) :- start(y).\nreach(y) :- reach(x), e(x, y).",), {"start": 1, "e": 2}, values=14, density=0.11
     ),
     "paths with a bounded length": Shape(
         ("path(x, y, n) :- e(x, y), n = 1.\npath(x, z, m) :- path(x, y, n), e(y, z), n < 6, m = n + 1.",), {"e": 2}, values=4
