@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import DataError, Diagnostic, ProgramError
 from datalog.io.literals import closest, read_literal, spell
+from datalog.io.rows import columns_of, counted
 from datalog.ir.core import Predicate
 from datalog.store.values import BadValue, Values
 from datalog.syntax import parse_atom
@@ -51,8 +52,7 @@ def read_fact(text: str, predicates: Mapping[str, Predicate], values: Values) ->
         message = f"unknown predicate `{atom.predicate}`"
         raise ProgramError([source.diagnostic(message, start, start + len(atom.predicate), closest(atom.predicate, known))])
     if len(atom.terms) != len(predicate.types):
-        columns = f"{predicate.name}({', '.join(predicate.attributes)})"
-        message = f"`{atom.predicate}` is given {len(atom.terms)} values and has {len(predicate.types)} columns: {columns}"
+        message = f"`{atom.predicate}` is given {counted(len(atom.terms), 'value')} and has {columns_of(predicate)}"
         raise ProgramError([source.diagnostic(message, atom.span.start, atom.span.end)])
     codes: list[int] = []
     problems: list[Diagnostic] = []

@@ -106,7 +106,7 @@ class RecursiveStratum:
                 lost.setdefault(change.head, []).append(heads)
             if len(more):
                 gained.append((change, more))
-        fallen = self._fell(lost, supports, old, budget) if lost else {}
+        fallen = self._fell(lost, bool(gained), supports, old, budget) if lost else {}
         found: Found = {name: [] for name in self.predicates}
         for name, rows in fallen.items():
             found[name].append(self._supported(supports, name, rows, np.full(len(rows), ANY_STAMP, np.int64), budget))
@@ -118,28 +118,37 @@ class RecursiveStratum:
         inserted, self.stamp = close(storage, self.rules, found, self.stamp, self._limits, budget)
         return {name: _net(inserted[name], fallen.get(name)) for name in self.predicates}
 
-    def _fell(self, lost: Found, supports: Sequence[SupportJoin], old: Words, budget: Budget | None) -> dict[str, Words]:
-        """Judge the heads of lost derivations and all that depends on those that fall; takes the fallen out."""
+    def _fell(self, lost: Found, gained: bool, supports: Sequence[SupportJoin], old: Words, budget: Budget | None) -> dict[str, Words]:
+        """Judge the heads of lost derivations and all that depends on those that fall; takes the fallen out.
+
+        With `gained`, lower strata have premises that they had not before, and a suspect may have been cleared by one.
+        """
         storage = self._storage
         suspects = {name: self._younger(name, _distinct(blocks)) for name, blocks in lost.items()}
         fallen: dict[str, list[Words]] = {}
         while suspects:
             falling = self._judge({name: suspected for name, suspected in suspects.items() if len(suspected[0])}, supports, budget)
-            found: Found = {}
+            found = self._dependents(falling, old, budget)
+            if gained:
+                for name, blocks in self._dependents(falling, storage.roots, budget).items():
+                    found.setdefault(name, []).extend(blocks)
             for name, (rows, _) in falling.items():
                 storage.change(name, rows, np.full(len(rows), -1, np.int64))
                 fallen.setdefault(name, []).append(rows)
-            for rule in self.rules:
-                for delta in rule.dependents:
-                    if delta.predicate in falling:
-                        rows, stamps = falling[delta.predicate]
-                        join = delta.join
-                        heads, _ = join.complete(
-                            storage.pool.pages, join.at(old), join.prefixes(rows[:, delta.columns], stamps), budget=budget
-                        )
-                        found.setdefault(rule.head, []).append(heads)
             suspects = {name: self._younger(name, _distinct(blocks)) for name, blocks in found.items()}
         return {name: _distinct(blocks) for name, blocks in fallen.items()}
+
+    def _dependents(self, falling: Mapping[str, Stamped], version: Words, budget: Budget | None) -> Found:
+        """Heads of derivations that use a falling row in a version, each with the greatest stamp of its premises."""
+        found: Found = {}
+        for rule in self.rules:
+            for delta in rule.dependents:
+                if delta.predicate in falling:
+                    rows, stamps = falling[delta.predicate]
+                    prefixes = delta.join.prefixes(rows[:, delta.columns], stamps)
+                    heads, _ = delta.join.complete(self._storage.pool.pages, delta.join.at(version), prefixes, budget=budget)
+                    found.setdefault(rule.head, []).append(heads)
+        return found
 
     def _judge(self, suspects: dict[str, Stamped], supports: Sequence[SupportJoin], budget: Budget | None) -> dict[str, Stamped]:
         """Clear suspects until no more can be cleared; returns those that fall."""

@@ -37,6 +37,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "evaluate.join",
         "maintain.engine",
         "io.literals",
+        "io.rows",
     ),
 }
 
