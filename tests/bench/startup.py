@@ -1,0 +1,49 @@
+"""Start-up: importing, the help, and a small program from the command line, each in a process of its own."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from tests.bench.measure import require
+from tests.bench.report import Aim, Column, Report, seconds
+
+RUNS = 5
+PROGRAM = "\n".join(f"edge({node}, {node + 1})." for node in range(10)) + (
+    "\npath(x, y) :- edge(x, y).\npath(x, z) :- path(x, y), edge(y, z).\n"
+    ".decl edge(x: number, y: number)\n.decl path(x: number, y: number)\n.output path\n"
+)
+PAIRS = 55  # of the closure of a chain of 11 nodes
+LIMIT = 1.0  # seconds for the small program
+
+
+def run(report: Report, limit: float) -> None:
+    """Wall-clock times: least and median of five runs, after one that fills the caches."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "chain.dl"
+        program.write_text(PROGRAM, encoding="utf-8")
+        commands = {
+            "python -c pass": ["-c", "pass"],
+            "import datalog": ["-c", "import datalog"],
+            "datalog --help": ["-m", "datalog", "--help"],
+            "datalog check, ten facts": ["-m", "datalog", "check", str(program)],
+            "datalog run, ten facts": ["-m", "datalog", "run", str(program), "-D", folder],
+        }
+        rows: list[list[str | int | float]] = []
+        for name, arguments in commands.items():
+            _seconds([sys.executable, *arguments])
+            took = [_seconds([sys.executable, *arguments]) for _ in range(RUNS)]
+            rows.append([name, min(took), statistics.median(took)])
+        require("pairs of a chain", len((Path(folder) / "path.csv").read_text().splitlines()), PAIRS)
+    report.table("Start-up, warm", (Column("command"), Column("least", seconds), Column("median", seconds)), rows)
+    report.aim(Aim("median of a ten-fact program", float(rows[-1][2]), LIMIT, seconds))
+
+
+def _seconds(command: list[str]) -> float:
+    start = perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return perf_counter() - start
