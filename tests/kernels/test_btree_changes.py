@@ -278,12 +278,19 @@ def test_a_large_batch_that_does_not_ascend_is_refused() -> None:
         tree.apply(root, block([(2,), (5,), (3,)], 1), np.zeros(3, np.int64), REMOVE)
 
 
-def test_actions_that_need_payloads_are_refused_on_trees_without_and_the_other_way_round() -> None:
+def test_actions_that_need_payloads_are_refused_on_trees_without() -> None:
     pool = PagePool()
     pool.begin()
     row, one = block([(1, 2)], 2), np.ones(1, np.int64)
     for action in (COUNT_UP, MAX):
-        with pytest.raises(ValueError, match="without payloads"):
+        with pytest.raises(ValueError, match="needs a tree with payloads"):
             BTree(pool, 2).apply(EMPTY, row, one, action)
-    with pytest.raises(ValueError, match="with payloads"):
-        BTree(pool, 2, payload=True).apply(EMPTY, row, one, SET)
+
+
+def test_set_writes_weights_as_payloads_and_leaves_those_of_rows_that_are_there() -> None:
+    tree = BTree(PagePool(), 2, payload=True)
+    tree.pool.begin()
+    root, _ = tree.apply(EMPTY, block([(1, 2), (3, 4)], 2), np.array([5, 7]), SET)
+    root, changes = tree.apply(root, block([(1, 2), (3, 4), (5, 6)], 2), np.array([9, -1, 8]), SET)
+    rows, payloads = tree.export_with_payload(root)
+    assert (changes.tolist(), rows.tolist(), payloads.tolist()) == ([0, -1, 1], [[1, 2], [5, 6]], [5, 8])
