@@ -1,4 +1,4 @@
-"""The command line: `datalog run | repl | check | plan | fmt`.
+"""The command line: `datalog run | repl | check | plan | explain | fmt`.
 
 Exit status: 0 fine, 1 the program or its data are wrong (or the engine is, and says so), 2 usage, 130 interrupted, 141
 nobody reads standard output any more. Each command imports what it needs when it runs, so that `--help` is quick.
@@ -227,6 +227,26 @@ def plan(program: Path, facts: Path | None, maintain: str) -> None:
     from datalog.plan_report import report_file
 
     click.echo(report_file(program, facts, maintain), nl=False)
+
+
+@main.command(short_help="Show why a fact holds, or why it does not.")
+@program_argument
+@click.argument("fact", metavar="FACT")
+@facts_option
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show so many levels of the proof.  [default: all]")
+@click.option("--why-not", is_flag=True, help="Show what is missing for a fact that does not hold.")
+def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: bool) -> None:
+    """Show why FACT, such as 'path(1, 3)', holds: a proof tree, each derived fact with its rule.
+
+    With --why-not, for a fact that does not hold: how far each rule gets that could derive it, and the first literal that fails.
+    """
+    if why_not and depth is not None:
+        raise click.UsageError("--depth says something about a proof, and --why-not asks for none")
+    from datalog.runner import announce_compilation, evaluate
+
+    announce_compilation(quiet=False)
+    database = evaluate(program, facts, quiet=False)
+    click.echo(str(database.why_not(fact) if why_not else database.explain(fact, depth=depth)))
 
 
 @main.command(short_help="Rewrite programs in canonical layout.")

@@ -33,6 +33,8 @@ commit.       abort.         do it and see what follows from it, or forget it
 :list                        predicates and how many rows they have
 :rules                       the rules of the program
 :plan                        how the rules are evaluated and maintained
+:explain path(1, 3)          why a fact holds
+:whynot path(3, 1)           why a fact does not hold
 :load FILE                   add the clauses of a file
 :quit                        leave, as Ctrl-D does
 A statement may take several lines; it ends with its full stop. Ctrl-C drops what is being typed or computed.
@@ -77,6 +79,8 @@ class Session:
             "list": self._list,
             "rules": self._rules,
             "plan": self._plan,
+            "explain": self._explain,
+            "whynot": self._why_not,
             "load": self._load,
             "quit": self._quit,
         }
@@ -263,6 +267,12 @@ class Session:
         database = self.database
         sizes = {name: len(database[name]) for name in database}
         sys.stdout.write(report_plan(database.program, database.core, lambda name: sizes.get(name, 0)))
+
+    def _explain(self, argument: str) -> None:
+        print(self.database.explain(argument))
+
+    def _why_not(self, argument: str) -> None:
+        print(self.database.why_not(argument))
 
     def _load(self, argument: str) -> None:
         from datalog.database import read_program

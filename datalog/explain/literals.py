@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from datalog.io.literals import spell
-from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Value
+from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Reference, Value
 from datalog.ir.text import format_expression
 from datalog.store.values import Values
 from datalog.syntax.tree import Span
@@ -66,12 +66,13 @@ def parts_of(rule: CoreRule) -> tuple[Part, ...]:
 
 def is_generated(rule: CoreRule, check: Check) -> bool:
     """Is the check the binding of a term within an atom, and no comparison of its own?"""
-    return (isinstance(check, CoreBinding) and rule.variables[check.variable][0] == "=") or is_repetition(rule, check)
+    return (isinstance(check, CoreBinding) and rule.variables[check.variable][0] == "=") or is_repetition(check)
 
 
-def is_repetition(rule: CoreRule, check: Check) -> bool:
-    """Does the check say that a variable stands for another one, which an atom repeats?"""
-    return isinstance(check, CoreBinding) and rule.variables[check.variable][-1] == "'" and rule.variables[check.variable][0] != "="
+def is_repetition(check: Check) -> bool:
+    """Does the check say that a variable stands for another one, which an atom repeats? Equalities of variables are none:
+    they have made the two variables one."""
+    return isinstance(check, CoreBinding) and isinstance(check.expression, Reference)
 
 
 def is_constant(rule: CoreRule, check: Check) -> bool:

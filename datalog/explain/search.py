@@ -54,9 +54,7 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None) -> P
     bench = Workbench(engine)
     if not bench.storage.has(asked.predicate.name, asked.rows)[0]:
         shown = show_row(asked.predicate, asked.codes, engine.values)
-        raise DatalogError(
-            f"{shown} does not hold\n    hint: why_not tells what is missing (`datalog explain --why-not`, `:whynot` in the REPL)"
-        )
+        raise DatalogError(f"{shown} does not hold\n    {HINT}")
     goal = asked.predicate.name, asked.codes
     with bench.open():
         search = _Proving(bench, Findings(text))
@@ -154,7 +152,7 @@ class _Proving:
                 nullary = self._bench.program.predicates[atom.predicate].nullary
                 yield Proof(show_atom(atom, shown, nullary), "absent", note="no such row")
         for check in part.checks:
-            if not (is_constant(rule, check) or is_repetition(rule, check)):
+            if not (is_constant(rule, check) or is_repetition(check)):
                 yield Proof(show_check(check, shown), "computed", note=self._source.one_line(check.span))
 
     def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:

@@ -135,7 +135,7 @@ class _Attempt:
             if self._known[column] not in (None, given[column]):
                 return f"column {place} of the head is {wanted[column]}, not {shown[column]}"
             for check in self._rule.bindings:
-                if check.variable == column and isinstance(check.expression, Reference) and is_repetition(self._rule, check):
+                if check.variable == column and isinstance(check.expression, Reference) and is_repetition(check):
                     other = check.expression.variable
                     if other in given and given[other] != given[column]:
                         equal = f"columns {columns.index(other) + 1} and {place} of the head are equal"
@@ -243,6 +243,8 @@ class _Attempt:
 
     def _condition(self, part: Part, shown: list[str]) -> Condition:
         source = self._source.one_line(part.span)
+        if any(kind_of(atom.predicate) == "or" for atom in part.atoms):
+            source = f"({source})"  # the parentheses are not in a disjunction's span
         if not part.atoms and all(is_generated(self._rule, check) for check in part.checks):
             (check,) = part.checks  # a computation in a term, which is no literal of its own
             assert isinstance(check, CoreBinding)

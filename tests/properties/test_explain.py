@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import datalog
@@ -175,7 +175,7 @@ def finite(row: Row) -> bool:
     return all(not isinstance(value, float) or math.isfinite(value) for value in row)
 
 
-@settings(max_examples=60, phases=(Phase.generate,))
+@settings(max_examples=60)
 @given(case=cases(), data=st.data())
 def test_each_step_of_a_proof_is_an_instance_of_its_rule_and_rests_on_facts(case: Any, data: Any) -> None:
     drawn, stream = case
@@ -197,7 +197,7 @@ def test_each_step_of_a_proof_is_an_instance_of_its_rule_and_rests_on_facts(case
     db.check()
 
 
-@settings(max_examples=60, phases=(Phase.generate,))
+@settings(max_examples=60)
 @given(case=cases(), data=st.data())
 def test_the_literal_that_is_said_to_fail_fails_beside_those_that_are_said_to_hold(case: Any, data: Any) -> None:
     drawn, stream = case

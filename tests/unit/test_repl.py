@@ -125,7 +125,7 @@ def test_quit_ends_the_session() -> None:
         ),
         ("q(x) :- edge(x, y), y / 0 > 1.", "<stdin>:6:", "^"),
         ("q(x :- edge(x, y).", "<stdin>:6:", "    q(x :- edge(x, y).\n"),
-        (":lst", "error: there is no command :lst; there are :help, ", ""),
+        (":lst", "error: there is no command :lst; there are :explain, :help, ", ""),
         (":load nowhere.dl", "nowhere.dl: error: cannot read nowhere.dl", ""),
     ],
 )
