@@ -12,7 +12,7 @@ import numpy as np
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.ir.core import CoreRule
 from datalog.plan.order import variables_of
-from datalog.plan.rule import RulePlan, plan_delta, plan_rule
+from datalog.plan.rule import RulePlan, plan_delta
 from datalog.plan.rule import _plan as plan_in_order
 from datalog.store.rows import sort_distinct
 from tests.bench.graphs import Words, skewed
@@ -145,9 +145,9 @@ def _best_orders(report: Report, name: str, database: Measured) -> None:
     """For each rule's full and delta plans: the steps of the chosen order over the final relations, and of the best one."""
     found: list[list[str | int | float]] = []
     chosen_steps = best_steps = 0
-    for rule in database.core.rules:
+    for number, rule in enumerate(database.core.rules):
         for given in (-1, *(place for place, atom in enumerate(rule.atoms) if not atom.negated)):
-            bench = _PlanBench(database, rule, given)
+            bench = _PlanBench(database, number, given)
             chosen = bench.chosen()
             steps = bench.steps(chosen, None)
             if steps < WORTH:
@@ -160,7 +160,7 @@ def _best_orders(report: Report, name: str, database: Measured) -> None:
             chosen_steps += steps
             best_steps += best
             atom = "all" if given < 0 else rule.atoms[given].predicate
-            found.append([_short(rule), atom, steps, best, steps / best, _named(chosen), _named(best_plan)])
+            found.append([f"{_short(rule)}\n  {_named(chosen)}  →  {_named(best_plan)}", atom, steps, best, steps / best])
     found.sort(key=lambda row: -(float(row[2]) - float(row[3])))
     columns = (
         Column("rule"),
@@ -178,13 +178,18 @@ def _best_orders(report: Report, name: str, database: Measured) -> None:
 class _PlanBench:
     """Runs plans of one rule, whole or with all rows of one atom given, over a database's relations."""
 
-    def __init__(self, database: Measured, rule: CoreRule, given: int) -> None:
-        self._engine, self._rule, self._given = database._engine, rule, given
+    def __init__(self, database: Measured, number: int, given: int) -> None:
+        self._engine, self._number, self._given = database._engine, number, given
+        self._rule = rule = database.core.rules[number]
         self._first = [] if given < 0 else list(dict.fromkeys(v for v in rule.atoms[given].columns if v is not None))
 
     def chosen(self) -> RulePlan:
-        rows = self._engine.storage.size
-        return plan_rule(self._rule, rows) if self._given < 0 else plan_delta(self._rule, rows, self._given)
+        """The plan that evaluation used, or that a change would use."""
+        joins = self._engine.joins
+        if self._given < 0:
+            return joins.plan.rules[self._number]
+        used = (plan for plan in joins.plan.deltas[self._number] if plan.given == self._given)
+        return next(used, None) or plan_delta(self._rule, joins.statistics, self._given)
 
     def others(self) -> Iterator[RulePlan]:
         """Plans in all orders in which what an expression computes comes after its operands."""
@@ -205,18 +210,20 @@ class _PlanBench:
             atom = self._rule.atoms[self._given]
             columns = [place for place, variable in enumerate(atom.columns) if variable is not None]
             prefixes = join.prefixes(sort_distinct(storage.rows(atom.predicate)[:, columns]))
-        before = self._engine.steps
+        tally = storage.tally
+        before = tally.steps
+        budget = None if at_most is None else Budget(tally, tally.cost + at_most)
         try:
-            join.complete(storage.pool.pages, join.at(storage.committed), prefixes, budget=None if at_most is None else Budget(at_most))
+            join.complete(storage.pool.pages, join.at(storage.committed), prefixes, budget=budget)
         except OverBudget:
             assert at_most is not None
             return at_most
-        return self._engine.steps - before
+        return tally.steps - before
 
 
 def _short(rule: CoreRule) -> str:
     text = " ".join(rule.text.split())
-    return text if len(text) <= 70 else text[:69] + "…"
+    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _named(plan: RulePlan) -> str:
