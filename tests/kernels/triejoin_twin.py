@@ -6,7 +6,7 @@ The twin knows no plan: it finds the bindings of a rule by loops over sets of ro
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type, Value
 from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
-from datalog.plan.encode import EncodedPlan, encode_plan
+from datalog.plan.encode import YOUNGEST, EncodedPlan, encode_plan
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan
+from datalog.plan.statistics import Uniform
 from datalog.store.btree import BTree
 from datalog.store.pool import PagePool
 from datalog.syntax.tree import NOWHERE
@@ -89,13 +90,23 @@ def power(base: int, exponent: int) -> int | None:
     return base if abs(base) == 1 and exponent % 2 else 1 if abs(base) == 1 else 0
 
 
-def bindings(rule: CoreRule, relations: Relations, given: int, prefix: Prefix, stamped: frozenset[int], order: Sequence[int]) -> list[Row]:
-    """All bindings that extend a prefix, in the variable order and sorted; without looking at the atom number `given`."""
+def bindings(
+    rule: CoreRule,
+    relations: Relations,
+    prefix: Prefix,
+    order: Sequence[int],
+    given: int = -1,
+    older: Collection[int] = (),
+) -> list[Row]:
+    """All bindings that extend a prefix, in the variable order and sorted.
+
+    The atom number `given` is not looked at; rows of the atoms in `older` have smaller stamps than the prefix.
+    """
     found: list[dict[int, int]] = [dict(zip(order, prefix.values, strict=False))]
     for number_, atom in enumerate(rule.atoms):
         if atom.negated or number_ == given:
             continue
-        rows = [row for row, stamp in relations[atom.predicate].items() if number_ not in stamped or stamp < prefix.stamp]
+        rows = [row for row, stamp in relations.get(atom.predicate, {}).items() if number_ not in older or stamp < prefix.stamp]
         found = [extended for binding in found for extended in matches(atom, rows, binding)]
     for _ in rule.bindings:  # each may need what the one after it gives
         found = [extended for binding in found for extended in computed(rule.bindings, binding)]
@@ -126,19 +137,36 @@ def passes(rule: CoreRule, relations: Relations, given: int, binding: dict[int, 
         if left is None or right is None or not COMPARE[check.operator](left, right):
             return False
     return not any(
-        atom.negated and place != given and any(matches(atom, list(relations[atom.predicate]), binding))
+        atom.negated and place != given and any(matches(atom, list(relations.get(atom.predicate, ())), binding))
         for place, atom in enumerate(rule.atoms)
     )
 
 
-def twin(plan: RulePlan, relations: Relations, prefixes: Sequence[Prefix], first_only: bool = False) -> list[Row]:
-    """What `complete` writes: head rows of the bindings that extend each prefix, in the order of prefixes and bindings."""
+def twin(plan: RulePlan, relations: Relations, prefixes: Sequence[Prefix], first_only: bool = False, youngest: bool = False) -> list[Row]:
+    """What `complete` writes: head rows of the bindings that extend each prefix, in the order of prefixes and bindings.
+
+    With `youngest`, the greatest stamp of the prefix and of the rows of stamped atoms stands behind each.
+    """
     out = []
     for prefix in prefixes:
-        found = bindings(plan.rule, relations, plan.given, prefix, plan.stamped, plan.order)
+        found = bindings(plan.rule, relations, prefix, plan.order, plan.given, plan.stamped if plan.older else ())
         for row in found[:1] if first_only else found:
-            out.append(tuple(row[plan.order.index(v)] for v in plan.rule.head_columns))
+            value = dict(zip(plan.order, row, strict=True))
+            stamps = [
+                prefix.stamp,
+                *(relations[atom.predicate][atom_row(atom, value)] for atom in map(plan.rule.atoms.__getitem__, plan.stamped)),
+            ]
+            out.append(tuple(value[v] for v in plan.rule.head_columns) + ((max(stamps),) if youngest else ()))
     return out
+
+
+def atom_row(atom: CoreAtom, value: Mapping[int, int]) -> Row:
+    return tuple(value[v] for v in atom.columns if v is not None)
+
+
+def sizes(relations: Relations) -> Uniform:
+    """What the planner is told: how many rows there are."""
+    return Uniform(lambda name: len(relations.get(name, ())))
 
 
 # --- the kernel ----------------------------------------------------------------------------------------------------------
@@ -153,7 +181,7 @@ class Trees:
         self._built: dict[tuple[str, tuple[int, ...]], tuple[BTree, int]] = {}
 
     def shape(self, predicate: str, columns: tuple[int, ...]) -> tuple[int, int, int, int]:
-        rows = self._relations[predicate]
+        rows = self._relations.get(predicate, {})
         width = len(next(iter(rows), (0,) * max(3, len(columns))))
         if (predicate, columns) not in self._built:
             full = columns + tuple(c for c in range(width) if c not in columns)
@@ -171,8 +199,8 @@ class Trees:
         return np.array([roots[slot] for slot in encoded.slots], np.int64)
 
 
-def encode(plan: RulePlan, trees: Trees) -> EncodedPlan:
-    return encode_plan(plan, lambda value, type_: int(value), trees.shape)
+def encode(plan: RulePlan, trees: Trees, youngest: bool = False) -> EncodedPlan:
+    return encode_plan(plan, lambda value, type_: int(value), trees.shape, [*plan.rule.head_columns, *[YOUNGEST] * youngest])
 
 
 def prefix_rows(prefixes: Sequence[Prefix], variables: int) -> Block:

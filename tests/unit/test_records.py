@@ -166,7 +166,7 @@ def head(engine: Engine) -> set[Row]:
 
 def expected(rule: CoreRule, stored: Stored) -> set[Row]:
     order = range(len(rule.variables))
-    found = bindings(rule, {name: dict.fromkeys(rows, 1) for name, rows in stored.items()}, -1, Prefix(()), frozenset(), order)
+    found = bindings(rule, {name: dict.fromkeys(rows, 1) for name, rows in stored.items()}, Prefix(()), order)
     return {tuple(row[v] for v in rule.head_columns) for row in found}
 
 
