@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
+    from datalog.plan.order import Statistics
     from datalog.store.values import Row, Values
 
 Words = NDArray[np.int64]
@@ -83,6 +84,11 @@ class Database:
     def version(self) -> int:
         """How many transactions have been committed."""
         return self._version
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the planner knows of the predicates now."""
+        return self._engine.joins.statistics
 
     @property
     def steps(self) -> int:

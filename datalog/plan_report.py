@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
 from datalog.ir.formulas import Program
 from datalog.ir.text import format_core_rule, format_expression, format_rule
-from datalog.plan.order import Rows
+from datalog.plan.order import Statistics
 from datalog.plan.program import ProgramPlan, plan_program
 from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch, plan_delta, plan_support
+from datalog.plan.statistics import Counted, estimate
 
 LABEL = 13  # columns before what a line of a rule says
 
@@ -24,24 +23,27 @@ LABEL = 13  # columns before what a line of a rule says
 def report_file(path: Path, facts: Path | None, maintain: str) -> str:
     """The plan of a program by the sizes of its facts; of those in files only with a facts directory."""
     from datalog.database import compile_program, given_facts, quoting, read_program
+    from datalog.store.rows import sort_distinct
     from datalog.store.values import Values
 
     text, file = read_program(path)
     program, core = compile_program(text, file)
     with quoting(text, file):
-        sizes = {name: len(np.unique(rows, axis=0)) for name, rows in given_facts(core, facts, Values()).items()}
-    guess = max(sizes.values(), default=0)
-    return report_plan(program, core, lambda name: sizes.get(name) or guess, maintain)
+        given = {name: sort_distinct(rows) for name, rows in given_facts(core, facts, Values()).items()}
+    sizes = {name: None if predicate.derived else len(given.get(name, ())) for name, predicate in core.predicates.items()}
+    statistics = Counted(sizes.__getitem__, given.__getitem__)
+    estimate(core, statistics)
+    return report_plan(program, core, statistics, maintain)
 
 
-def report_plan(program: Program, core: CoreProgram, rows: Rows, maintain: str = "auto") -> str:
-    """Quantified rules, strata, core rules with their plans, arrangements; `rows` tells or guesses sizes."""
-    plan = plan_program(core, rows)
+def report_plan(program: Program, core: CoreProgram, statistics: Statistics, maintain: str = "auto") -> str:
+    """Quantified rules, strata, core rules with their plans, arrangements; `statistics` tells or guesses what predicates hold."""
+    plan = plan_program(core, statistics)
     later: list[RulePlan] = []
     sections = (
         ("quantified rules", [format_rule(rule) for rule in program.rules]),
         ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(core.strata, 1)]),
-        ("rules", list(rule_lines(core, plan, rows, maintain, later))),
+        ("rules", list(rule_lines(core, plan, statistics, maintain, later))),
         ("arrangements", list(arrangement_lines(core, plan, later))),
     )
     return "\n".join(
@@ -56,7 +58,7 @@ def stratum_line(number: int, stratum: Stratum) -> str:
     return f"{number}  {', '.join(stratum.predicates)}: {rules}{', recursive' if stratum.recursive else ''}"
 
 
-def rule_lines(core: CoreProgram, plan: ProgramPlan, rows: Rows, maintain: str, later: list[RulePlan]) -> Iterator[str]:
+def rule_lines(core: CoreProgram, plan: ProgramPlan, statistics: Statistics, maintain: str, later: list[RulePlan]) -> Iterator[str]:
     """Each core rule with its plan; plans that only maintenance needs are added to `later`."""
     recursive = {number: stratum.predicates for stratum in core.strata if stratum.recursive for number in stratum.rules}
     for number, (own, rounds) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
@@ -75,11 +77,13 @@ def rule_lines(core: CoreProgram, plan: ProgramPlan, rows: Rows, maintain: str, 
         if maintain == "recorded" and not within:
             yield from (f"   {labelled('  watch', watch_text(watch, own, core.predicates))}" for watch in own.watches())
             continue
-        changes = [plan_delta(own.rule, rows, place) for place, atom in enumerate(own.rule.atoms) if atom.predicate not in within]
+        changes = [
+            plan_delta(own.rule, statistics, place, within) for place, atom in enumerate(own.rule.atoms) if atom.predicate not in within
+        ]
         yield from (f"   {labelled('  change', delta_text(change))}" for change in changes)
         later += changes
         if within:
-            support = plan_support(own.rule, rows, within)
+            support = plan_support(own.rule, statistics, within)
             yield f"   {labelled('  support', support_text(support))}"
             later.append(support)
 

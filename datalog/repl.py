@@ -265,8 +265,7 @@ class Session:
         from datalog.plan_report import report_plan
 
         database = self.database
-        sizes = {name: len(database[name]) for name in database}
-        sys.stdout.write(report_plan(database.program, database.core, lambda name: sizes.get(name, 0)))
+        sys.stdout.write(report_plan(database.program, database.core, database.statistics))
 
     def _explain(self, argument: str) -> None:
         print(self.database.explain(argument))

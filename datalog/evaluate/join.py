@@ -18,6 +18,7 @@ from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
 from datalog.plan.encode import EncodedPlan
 from datalog.plan.rule import RulePlan
+from datalog.store.tally import A_CALL, Tally
 
 Words = NDArray[np.int64]
 Decode = Callable[[int, Type], object]
@@ -40,16 +41,14 @@ class OverBudget(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """Iterator operations that may still be made."""
+    """Work that may be done: until the tally's cost comes to `limit`."""
 
-    left: int
+    tally: Tally
+    limit: int
 
-
-@dataclass(slots=True)
-class Tally:
-    """Iterator operations that joins have made."""
-
-    steps: int = 0
+    @property
+    def left(self) -> int:
+        return self.limit - self.tally.cost
 
 
 class Join:
@@ -122,6 +121,7 @@ class Join:
         labels = self._labels() if self.encoded.compares_symbols else self.slots
         output: list[Words] = []
         records: list[Words] = []
+        self.tally.cost += A_CALL
         while True:
             done = int(state[code.STATE_STEPS])
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
@@ -135,15 +135,11 @@ class Join:
                 self._judge(pages, judge, prefixes)
                 state[code.STATE_ERROR] = code.NO_ERROR
             elif status == code.PAUSED and budget is not None and state[code.STATE_STEPS] >= budget.left:
-                self.tally.steps += int(state[code.STATE_STEPS])
-                budget.left = 0
+                self._made(int(state[code.STATE_STEPS]))
                 raise OverBudget
             elif status == code.DONE:
                 break
-        steps = int(state[code.STATE_STEPS])
-        self.tally.steps += steps
-        if budget is not None:
-            budget.left -= steps
+        self._made(int(state[code.STATE_STEPS]))
         rows = self._output[: state[code.STATE_OUTPUT]].copy()
         kept = self._records[: state[code.STATE_RECORDS]].copy() if recording else NO_RECORDS
         if len(self._output) > LASTING_BUFFER:
@@ -151,6 +147,10 @@ class Join:
         if len(self._records) > LASTING_BUFFER:
             self._records = np.empty((LASTING_BUFFER, self._records.shape[1]), np.int64)
         return np.concatenate([*output, rows]) if output else rows, np.concatenate([*records, kept]) if records else kept
+
+    def _made(self, steps: int) -> None:
+        self.tally.steps += steps
+        self.tally.cost += steps
 
     def _judge(self, pages: Words, version: Words, prefixes: Words) -> None:
         """Raise EvaluationError if the computation that just failed is one that the rule needs (`RulePlan.late`)."""

@@ -18,6 +18,7 @@ from datalog.ir.core import CoreRule, Predicate, Stratum
 from datalog.plan.arrangements import fewest_arrangements
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
+from datalog.plan.statistics import Uniform
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Storage
 
@@ -68,12 +69,12 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
 
 def _plan(storage: Storage, rule: CoreRule) -> RulePlan:
     """A plan that existing arrangements serve, if one of the first orders that could has it; else the planner's own."""
-    own = plan_rule(rule, storage.size)
+    own = plan_rule(rule, Uniform(storage.size))
     needs = {binding.variable: variables_of(binding.expression) for binding in rule.bindings}
     joined = {variable for atom in rule.atoms if not atom.negated for variable in atom.columns}
     for order in [own.order, *islice(permutations(own.order), ORDERS_TRIED)]:
         if all(v in joined or needs[v] <= set(order[:place]) for place, v in enumerate(order)):
-            plan = plan_rule(rule, storage.size, order=order)
+            plan = plan_rule(rule, Uniform(storage.size), order=order)
             if all(storage.serving(predicate, columns) is not None for predicate, columns in plan.requests):
                 return plan
     return own

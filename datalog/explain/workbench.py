@@ -13,6 +13,7 @@ from datalog.evaluate.join import Budget, Join
 from datalog.ir.core import CoreProgram, CoreRule
 from datalog.maintain.engine import Engine
 from datalog.plan.rule import plan_support
+from datalog.plan.statistics import Uniform
 from datalog.store.storage import Storage
 from datalog.store.values import Values
 
@@ -53,7 +54,7 @@ class Workbench:
 
         Rows of the predicates `stamped` must be older than the stamp of the head row's prefix.
         """
-        plan = plan_support(rule, self.storage.size, stamped)
+        plan = plan_support(rule, Uniform(self.storage.size), stamped)
         for predicate, columns in sorted(plan.requests, key=lambda request: -len(request[1])):
             if self.storage.serving(predicate, columns) is None:
                 width = self.storage.arrangements[predicate][0].tree.width

@@ -1,4 +1,4 @@
-"""`auto`: which way of maintenance is the cheaper one? By iterator steps, which do not depend on the machine.
+"""`auto`: which way of maintenance is the cheaper one? By work counted in iterator steps, not by the clock.
 
 A stratum is maintained in small steps with a budget, a share of what its evaluation costs; when the budget is spent it is
 evaluated anew, so an update costs at most 1 + SHARE evaluations. Where most of the last transactions say that the budget would
@@ -15,10 +15,11 @@ from collections import deque
 from statistics import median
 
 from datalog.evaluate.join import Budget
+from datalog.store.tally import Tally
 
 SHARE = 0.3
-FLOOR = 20_000  # steps that are always allowed: about a millisecond
-REMEMBERED = 5  # transactions whose rates of steps a changed row are kept
+FLOOR = 5_000  # what is always allowed: about half a millisecond
+REMEMBERED = 5  # transactions whose work a changed row is kept
 FORGETTING = 0.5  # what is left of those rates each time that they forbid an attempt
 REVIEW = 64  # transactions after which sizes are looked at again
 
@@ -31,17 +32,18 @@ BETTER = 0.5  # times the steps of delta plans
 class Choice:
     """What a stratum's evaluation and its transactions have cost; `active` is False where a way is forced."""
 
-    def __init__(self, active: bool) -> None:
+    def __init__(self, tally: Tally, active: bool) -> None:
         self.active = active
+        self._tally = tally
         self.budget: Budget | None = None
-        self._rates: deque[float] = deque(maxlen=REMEMBERED)  # steps a changed row
+        self._rates: deque[float] = deque(maxlen=REMEMBERED)  # work a changed row
         self._evaluation = 0
         self._size = 0
         self._seen = 0
 
-    def evaluated(self, steps: int) -> None:
-        """An evaluation from scratch took so many steps."""
-        self._evaluation = steps
+    def evaluated(self, cost: int) -> None:
+        """An evaluation from scratch did so much work."""
+        self._evaluation = cost
 
     @property
     def wants_size(self) -> bool:
@@ -57,15 +59,15 @@ class Choice:
             return False
         self._seen += 1
         allowed = int(SHARE * max(self._evaluation, self._size)) + FLOOR
-        self.budget = Budget(allowed)
+        self.budget = Budget(self._tally, self._tally.cost + allowed)
         if not self._rates or median(self._rates) * changed <= allowed:
             return False
         self._rates = deque((rate * FORGETTING for rate in self._rates), REMEMBERED)
         return True
 
-    def maintained(self, changed: int, steps: int) -> None:
-        """A change of so many rows took so many steps, or was given up after them."""
-        self._rates.append(steps / max(changed, 1))
+    def maintained(self, changed: int, cost: int) -> None:
+        """A change of so many rows took so much work, or was given up after it."""
+        self._rates.append(cost / max(changed, 1))
 
 
 class RecordsChoice:

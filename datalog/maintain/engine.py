@@ -26,6 +26,7 @@ from datalog.maintain.choice import Choice, RecordsChoice
 from datalog.maintain.counted import CountedRule, Signed
 from datalog.maintain.joins import Joins
 from datalog.maintain.recursive import RecursiveStratum
+from datalog.plan.statistics import Counted, estimate
 from datalog.store.pool import PagePool
 from datalog.store.rows import consolidate
 from datalog.store.storage import Delta, Storage
@@ -68,18 +69,20 @@ class Engine:
         self, program: CoreProgram, values: Values, facts: Mapping[str, Words], options: Options, progress: Progress | None = None
     ) -> None:
         self.program, self.values, self.options = program, values, options
-        guess = max((len(rows) for rows in facts.values()), default=0)
-        sizes = {name: len(rows) for name, rows in facts.items()}
         self.storage = Storage(PagePool(rows_per_page=options.rows_per_page))
-        self.joins = Joins(program, self.storage, values, lambda name: sizes.get(name) or guess)
+        self._facts: Mapping[str, Words] | None = facts  # until the storage holds them
+        statistics = Counted(self._size, self._relation)
+        estimate(program, statistics)
+        self.joins = Joins(program, self.storage, values, statistics)
         self.strata = [self._live(number) for number in range(len(program.strata))]
         self._prepared: set[str] = set()
         self._first_evaluation(facts, progress)
+        self._facts = None
 
     @property
     def steps(self) -> int:
         """Iterator operations of all joins so far."""
-        return self.joins.tally.steps
+        return self.storage.tally.steps
 
     def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> dict[str, Delta]:
         """Apply one transaction: per given predicate distinct sorted rows and their signs (1 insert, -1 delete).
@@ -115,7 +118,7 @@ class Engine:
     def _live(self, place: int) -> LiveStratum:
         stratum = self.program.strata[place]
         reads = frozenset(atom.predicate for number in stratum.rules for atom in self.program.rules[number].atoms)
-        choice = Choice(self.options.maintain == "auto")
+        choice = Choice(self.storage.tally, self.options.maintain == "auto")
         if stratum.recursive:
             rules = [
                 RecursiveRule(
@@ -153,6 +156,15 @@ class Engine:
         self.joins.prepare(wanted, tuple(supported))
         self._prepared.add(name)
 
+    def _size(self, name: str) -> int | None:
+        """How many rows a predicate has; None for a derived one that is not evaluated yet."""
+        if self._facts is None:
+            return self.storage.size(name)
+        return None if self.program.predicates[name].derived else len(self._facts.get(name, ()))
+
+    def _relation(self, name: str) -> Words:
+        return self.storage.rows(name) if self._facts is None else self._facts[name]
+
     # --- evaluation -------------------------------------------------------------------------------------------------------
 
     def _first_evaluation(self, facts: Mapping[str, Words], progress: Progress | None) -> None:
@@ -180,7 +192,7 @@ class Engine:
 
     def _evaluate(self, stratum: LiveStratum) -> None:
         """Evaluate a stratum, whose predicates are empty, from scratch."""
-        before = self.steps
+        before = self.storage.tally.cost
         if stratum.recursive is not None:
             stratum.recursive.evaluate()
         else:
@@ -188,7 +200,7 @@ class Engine:
             found = [np.empty((0, self.program.predicates[name].width), np.int64), *(rule.evaluate() for rule in stratum.rules)]
             rows = np.concatenate(found)
             self.storage.replace(name, *consolidate(rows, np.ones(len(rows), np.int64)))
-        stratum.choice.evaluated(self.steps - before)
+        stratum.choice.evaluated(self.storage.tally.cost - before)
 
     # --- maintenance ------------------------------------------------------------------------------------------------------
 
@@ -200,14 +212,14 @@ class Engine:
         if self.options.maintain == "recompute" or stratum.choice.anew(changed):
             self._anew(stratum, deltas, old)
             return
-        before = self.steps
+        before = self.storage.tally.cost
         try:
             own = self._recursive(stratum, deltas, old) if stratum.recursive is not None else self._counted(stratum, deltas, old)
         except OverBudget:
-            stratum.choice.maintained(changed, self.steps - before)
+            stratum.choice.maintained(changed, self.storage.tally.cost - before)
             self._anew(stratum, deltas, old)
             return
-        stratum.choice.maintained(changed, self.steps - before)
+        stratum.choice.maintained(changed, self.storage.tally.cost - before)
         for name, delta in own.items():
             _note(deltas, name, delta)
 

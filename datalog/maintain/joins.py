@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from datalog.errors import InternalError
 from datalog.evaluate.fixpoint import DeltaJoin
-from datalog.evaluate.join import Join, Tally
+from datalog.evaluate.join import Join
 from datalog.ir.core import CoreProgram
 from datalog.maintain.recursive import ChangeJoin, SupportJoin
 from datalog.plan.encode import YOUNGEST, encode_plan
-from datalog.plan.order import Rows
+from datalog.plan.order import Statistics
 from datalog.plan.program import plan_program
 from datalog.plan.rule import RulePlan, plan_delta, plan_support, suspects_of
 from datalog.store.storage import Payload, Storage
@@ -30,10 +30,10 @@ Words = NDArray[np.int64]
 class Joins:
     """All joins of one program over one storage. The constructor arranges the program's predicates."""
 
-    def __init__(self, program: CoreProgram, storage: Storage, values: Values, rows: Rows) -> None:
-        self.program, self.plan = program, plan_program(program, rows)
-        self.tally = Tally()
-        self._storage, self._values, self._rows = storage, values, rows
+    def __init__(self, program: CoreProgram, storage: Storage, values: Values, statistics: Statistics) -> None:
+        self.program, self.plan = program, plan_program(program, statistics)
+        self.statistics = statistics
+        self._storage, self._values = storage, values
         self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
         for name, predicate in program.predicates.items():
             payload: Payload = "stamps" if name in self._recursive else "counts" if predicate.derived else "nothing"
@@ -49,7 +49,7 @@ class Joins:
     def join(self, plan: RulePlan, output: Sequence[int] | None = None) -> Join:
         """The join of a plan whose arrangements are there; `output` as for `encode_plan`."""
         encoded = encode_plan(plan, self._values.encode, self._shape, output)
-        return Join(encoded, self._values.symbols.labels, self._values.decode, self.tally, self.join)
+        return Join(encoded, self._values.symbols.labels, self._values.decode, self._storage.tally, self.join)
 
     def change(self, rule: int, atom: int) -> ChangeJoin:
         """The join for changes of one atom; `prepare` must have seen the atom's predicate."""
@@ -66,9 +66,14 @@ class Joins:
         changes = [(rule, atom) for rule, atoms in wanted.items() for atom in atoms if (rule, atom) not in self._changes]
         supports = [rule for rule in supported if rule not in self._supports]
         rules = self.program.rules
-        plans = {key: plan_delta(rules[key[0]], self._rows, key[1], self._recursive.get(rules[key[0]].head, ())) for key in changes}
+        plans = {
+            (rule, atom): plan_delta(rules[rule], self.statistics, atom, self._recursive.get(rules[rule].head, ()))
+            for rule, atom in changes
+            for rule, atom in changes
+        }
         support_plans = {
-            rule: plan_support(self.program.rules[rule], self._rows, self._recursive[self.program.rules[rule].head]) for rule in supports
+            rule: plan_support(self.program.rules[rule], self.statistics, self._recursive[self.program.rules[rule].head])
+            for rule in supports
         }
         self._arrange([*plans.values(), *support_plans.values()])
         for key, plan in plans.items():

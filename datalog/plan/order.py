@@ -1,21 +1,33 @@
 """Variable orders: which variable of a rule is bound at which depth.
 
 Greedy: a variable that an expression computes comes as soon as its operands are bound; else, among the variables that
-share an atom with a bound one, the variable with the fewest estimated values. A column of an atom with n rows and c
-columns is taken to have n^(1/c) values under a bound prefix. Ties go to the variable in more atoms, then by where the
-variable stands (predicates, columns, head), never by the order in which the body was written: permuting a body changes
-nothing.
+share an atom with a bound one, the variable that has the fewest values under what is bound: the least, over its atoms,
+of distinct(bound columns and its own) / distinct(bound columns). Ties go to the variable in more atoms with a bound
+variable, in more atoms, then by where the variable stands (predicates, columns, head, neighbours), never by the order in
+which the body was written: permuting a body changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
 
 from datalog.errors import InternalError
-from datalog.ir.core import Apply, CoreRule, Expression, Reference, Type
+from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type
 
-Rows = Callable[[str], int]  # how many rows a predicate has, or is thought to have
-Standing = tuple[tuple[str, int, bool], ...]
+Columns = frozenset[int]
+
+
+class Statistics(Protocol):
+    """What is known or thought of predicates (`statistics.py`)."""
+
+    def rows(self, name: str) -> float:
+        """How many rows; at least 1."""
+        ...
+
+    def distinct(self, name: str, columns: Columns, width: int) -> float:
+        """How many distinct values these columns, of `width`, have together; at least 1."""
+        ...
 
 
 def variables_of(expression: Expression) -> frozenset[int]:
@@ -38,8 +50,21 @@ def is_fallible(expression: Expression) -> bool:
             return False
 
 
+def fan_out(
+    rule: CoreRule, statistics: Statistics, variable: int, bound: Collection[int], without: int = -1
+) -> Iterator[tuple[bool, float]]:
+    """Per positive atom with the variable: whether it has a bound one, too, and how many values it leaves the variable."""
+    for number, atom in enumerate(rule.atoms):
+        if not atom.negated and number != without and variable in atom.columns:
+            fixed = frozenset(column for column, stands in enumerate(atom.columns) if stands in bound)
+            own = fixed | {atom.columns.index(variable)}
+            width = len(atom.columns)
+            before = statistics.distinct(atom.predicate, fixed, width) if fixed else 1.0
+            yield bool(fixed), statistics.distinct(atom.predicate, own, width) / before
+
+
 def variable_order(
-    rule: CoreRule, rows: Rows, first: Sequence[int] = (), without: int = -1, postponed: Collection[int] = ()
+    rule: CoreRule, statistics: Statistics, first: Sequence[int] = (), without: int = -1, postponed: Collection[int] = ()
 ) -> tuple[int, ...]:
     """An order of all variables of `rule` that begins with `first`.
 
@@ -49,42 +74,68 @@ def variable_order(
     """
     order = list(dict.fromkeys(first))
     bound = set(order)
-    atoms = [
-        (frozenset(v for v in atom.columns if v is not None), rows(atom.predicate))
+    joined = {
+        variable
         for number, atom in enumerate(rule.atoms)
         if not atom.negated and number != without
-    ]
+        for variable in atom.columns
+        if variable is not None
+    }
     operands = [variables_of(binding.expression) for binding in rule.bindings]
-    standing = [_standing(rule, variable) for variable in range(len(rule.variables))]
+    standing = _standings(rule)
     while len(order) < len(rule.variables):
         ready = [number for number, binding in enumerate(rule.bindings) if binding.variable not in bound and operands[number] <= bound]
         early = [number for number in ready if number not in postponed]
-        if early or (ready and all(variables <= bound for variables, _ in atoms)):
+        if early or (ready and joined <= bound):
             chosen = min((rule.bindings[number].variable for number in early or ready), key=lambda v: standing[v])
+        elif joined <= bound:
+            raise InternalError("a rule has a variable that nothing binds")
         else:
-            chosen = _fewest_values(atoms, bound, standing)
+            scores = {variable: _score(rule, statistics, variable, bound, without, standing) for variable in joined - bound}
+            chosen = min(scores, key=lambda v: scores[v])
         order.append(chosen)
         bound.add(chosen)
     return tuple(order)
 
 
-def _standing(rule: CoreRule, variable: int) -> Standing:
-    """Where a variable stands, said without the order of the body."""
-    places = [
-        (atom.predicate, column, atom.negated) for atom in rule.atoms for column, stands in enumerate(atom.columns) if stands == variable
-    ]
-    head = [("", column, False) for column, stands in enumerate(rule.head_columns) if stands == variable]
-    return tuple(head + sorted(places))
+def _score(
+    rule: CoreRule, statistics: Statistics, variable: int, bound: set[int], without: int, standing: Sequence[int]
+) -> tuple[bool, float, int, int, int, int]:
+    """The less, the sooner."""
+    fans = list(fan_out(rule, statistics, variable, bound, without))
+    connected = sum(beside for beside, _ in fans)
+    fewest = min(fan for beside, fan in fans if beside or not connected)
+    return not connected, round(fewest, 6), -connected, -len(fans), standing[variable], variable
 
 
-def _fewest_values(atoms: Sequence[tuple[frozenset[int], int]], bound: set[int], standing: Sequence[Standing]) -> int:
-    scores: dict[int, tuple[bool, float, int, Standing]] = {}
-    for variables, rows in atoms:
-        values = max(rows, 1) ** (1 / max(len(variables), 1))
-        connected = bool(variables & bound)
-        for variable in variables - bound:
-            unconnected, fewest, occurrences, place = scores.get(variable, (True, float("inf"), 0, standing[variable]))
-            scores[variable] = (unconnected and not connected, min(fewest, values), occurrences - 1, place)
-    if not scores:
-        raise InternalError("a rule has a variable that nothing binds")
-    return min(scores, key=lambda variable: (*scores[variable], variable))
+def _standings(rule: CoreRule) -> list[int]:
+    """A number for each variable that says where it stands, and not in which order the body was written.
+
+    Variables begin with the places that they have, and then take in, round by round, what stands beside them.
+    """
+    colours = _ranked([_places(rule, variable) for variable in range(len(rule.variables))])
+    for _ in rule.variables:
+        beside = [
+            (colours[variable], sorted(_beside(atom, variable, colours) for atom in rule.atoms if variable in atom.columns))
+            for variable in range(len(rule.variables))
+        ]
+        refined = _ranked(beside)
+        if refined == colours:
+            break
+        colours = refined
+    return colours
+
+
+def _places(rule: CoreRule, variable: int) -> tuple[list[int], list[tuple[str, int, bool]]]:
+    places = [(atom.predicate, atom.columns.index(variable), atom.negated) for atom in rule.atoms if variable in atom.columns]
+    return [column for column, stands in enumerate(rule.head_columns) if stands == variable], sorted(places)
+
+
+def _beside(atom: CoreAtom, variable: int, colours: Sequence[int]) -> tuple[str, int, bool, tuple[int, ...]]:
+    others = tuple(-1 if stands is None else colours[stands] for stands in atom.columns)
+    return atom.predicate, atom.columns.index(variable), atom.negated, others
+
+
+def _ranked(values: Sequence[object]) -> list[int]:
+    ranks = {repr(value): rank for rank, value in enumerate(sorted(values, key=repr))}
+    return [ranks[repr(value)] for value in values]

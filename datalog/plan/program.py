@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from datalog.ir.core import CoreProgram
 from datalog.plan.arrangements import Columns, fewest_arrangements
-from datalog.plan.order import Rows
+from datalog.plan.order import Statistics
 from datalog.plan.rule import RulePlan, plan_delta, plan_rule
 
 
@@ -19,13 +19,13 @@ class ProgramPlan:
     orders: dict[str, tuple[Columns, ...]]
 
 
-def plan_program(program: CoreProgram, rows: Rows) -> ProgramPlan:
-    """Plan all rules; `rows` tells or guesses the sizes of predicates."""
+def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
+    """Plan all rules; `statistics` tells or guesses what predicates hold."""
     recursive = {number: stratum.predicates for stratum in program.strata if stratum.recursive for number in stratum.rules}
-    rules = tuple(plan_rule(rule, rows) for rule in program.rules)
+    rules = tuple(plan_rule(rule, statistics) for rule in program.rules)
     deltas = tuple(
         tuple(
-            plan_delta(rule, rows, place, recursive[number])
+            plan_delta(rule, statistics, place, recursive[number])
             for place, atom in enumerate(rule.atoms)
             if not atom.negated and atom.predicate in recursive.get(number, ())
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from datalog.ir.core import CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
 from datalog.plan.arrangements import Columns
-from datalog.plan.order import Rows, is_fallible, variable_order, variables_of
+from datalog.plan.order import Statistics, is_fallible, variable_order, variables_of
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -93,12 +93,12 @@ def _watch(atom: AtomPlan, level: int, depth: int) -> Watch:
     return Watch(atom, level, depth, above, tuple(d for d in range(depth) if d not in above))
 
 
-def plan_rule(rule: CoreRule, rows: Rows, order: Sequence[int] | None = None) -> RulePlan:
+def plan_rule(rule: CoreRule, statistics: Statistics, order: Sequence[int] | None = None) -> RulePlan:
     """Plan the full evaluation of `rule`; `order` forces a variable order."""
-    return _with_late(_plan(rule, variable_order(rule, rows) if order is None else order), rows, 0)
+    return _with_late(_plan(rule, variable_order(rule, statistics) if order is None else order), statistics, 0)
 
 
-def plan_delta(rule: CoreRule, rows: Rows, given: int, recursive: Collection[str] = ()) -> RulePlan:
+def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Collection[str] = ()) -> RulePlan:
     """Plan `rule` for changes of its atom number `given`: the atom's variables come first, its rows are the prefixes.
 
     For a negated atom, the rows are those that changed the atom's truth; the atom itself is not checked again. Stamps are
@@ -110,10 +110,10 @@ def plan_delta(rule: CoreRule, rows: Rows, given: int, recursive: Collection[str
         for number, atom in enumerate(rule.atoms)
         if number != given and not atom.negated and atom.predicate in recursive and None not in atom.columns
     )
-    return _with_late(_plan(rule, variable_order(rule, rows, first, given), given, stamped), rows, len(first))
+    return _with_late(_plan(rule, variable_order(rule, statistics, first, given), given, stamped), statistics, len(first))
 
 
-def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> RulePlan:
+def plan_support(rule: CoreRule, statistics: Statistics, recursive: Collection[str]) -> RulePlan:
     """Plan the search for derivations of given head rows: the head's variables come first.
 
     The positive atoms of `recursive` predicates are stamped, bind all their columns, since stamps belong to rows, and hold
@@ -132,7 +132,7 @@ def plan_support(rule: CoreRule, rows: Rows, recursive: Collection[str]) -> Rule
     stamped = frozenset(number for number, atom in enumerate(atoms) if atom.predicate in recursive)
     atoms += [replace(atoms[number], predicate=suspects_of(atoms[number].predicate), negated=True) for number in sorted(stamped)]
     full = replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
-    return _plan(full, variable_order(full, rows, rule.head_columns), stamped=stamped, older=True)
+    return _plan(full, variable_order(full, statistics, rule.head_columns), stamped=stamped, older=True)
 
 
 def suspects_of(predicate: str) -> str:
@@ -140,17 +140,17 @@ def suspects_of(predicate: str) -> str:
     return f"{predicate}@suspects"
 
 
-def _with_late(plan: RulePlan, rows: Rows, prefix: int) -> RulePlan:
+def _with_late(plan: RulePlan, statistics: Statistics, prefix: int) -> RulePlan:
     """The plan with the late plans of all its computations that may fail; `prefix` variables are always given."""
     for depth, at in enumerate(plan.depths):
         early = [bound.expression for bound in at.bounds] + ([at.binding.expression] if at.binding else [])
         for known, fails in ((depth, any(map(is_fallible, early))), (depth + 1, bool(at.fallible))):
             if fails:
-                plan.late[depth, max(known, prefix)] = _late(plan, rows, depth, max(known, prefix))
+                plan.late[depth, max(known, prefix)] = _late(plan, statistics, depth, max(known, prefix))
     return plan
 
 
-def _late(plan: RulePlan, rows: Rows, depth: int, known: int) -> RulePlan:
+def _late(plan: RulePlan, statistics: Statistics, depth: int, known: int) -> RulePlan:
     rule = plan.rule
     depth_of = {variable: place for place, variable in enumerate(plan.order)}
     postponed = frozenset(
@@ -158,7 +158,7 @@ def _late(plan: RulePlan, rows: Rows, depth: int, known: int) -> RulePlan:
         for number, binding in enumerate(rule.bindings)
         if is_fallible(binding.expression) and max(depth_of[v] for v in (binding.variable, *variables_of(binding.expression))) >= depth
     )
-    order = variable_order(rule, rows, plan.order[:known], plan.given, postponed)
+    order = variable_order(rule, statistics, plan.order[:known], plan.given, postponed)
     return _plan(rule, order, plan.given, postponed=postponed, joined_until=depth)
 
 
@@ -173,8 +173,10 @@ def _plan(
 ) -> RulePlan:
     depth_of = {variable: depth for depth, variable in enumerate(order)}
     atoms = {number: _atom_plan(rule, number, depth_of) for number in range(len(rule.atoms)) if number != given}
-    positive = tuple(atoms[number] for number in atoms if not rule.atoms[number].negated)
-    negated = sorted((atoms[number] for number in atoms if rule.atoms[number].negated), key=lambda atom: atom.depths[-1])
+    # In an order that does not depend on how the body was written.
+    placed = sorted(atoms.values(), key=lambda atom: (atom.depths[-1], atom.predicate, atom.columns, atom.depths))
+    positive = tuple(atom for atom in placed if not rule.atoms[atom.number].negated)
+    negated = tuple(atom for atom in placed if rule.atoms[atom.number].negated)
     joined = {depth for atom in positive for depth in atom.depths}
     checks = _place_checks(rule, depth_of, joined, postponed, joined_until)
     depths = tuple(
@@ -189,7 +191,7 @@ def _plan(
         )
         for depth, variable in enumerate(order)
     )
-    return RulePlan(rule, given, stamped, older, tuple(order), depths, positive, tuple(negated), {})
+    return RulePlan(rule, given, stamped, older, tuple(order), depths, positive, negated, {})
 
 
 def _atom_plan(rule: CoreRule, number: int, depth_of: dict[int, int]) -> AtomPlan:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from datalog.store.btree import COUNT_UP, SET, BTree
 from datalog.store.pool import PagePool
 from datalog.store.rows import consolidate, sort_distinct
+from datalog.store.tally import A_BUILD, A_CHANGE, Tally
 
 Words = NDArray[np.int64]
 Payload = Literal["nothing", "counts", "stamps"]  # counts: in the first arrangement only; stamps: in all
@@ -69,6 +70,7 @@ class Storage:
 
     def __init__(self, pool: PagePool) -> None:
         self.pool = pool
+        self.tally = Tally()
         self.committed: Words = np.empty(0, np.int64)
         self.roots: Words = self.committed
         self.arrangements: dict[str, list[Arrangement]] = {}
@@ -120,6 +122,7 @@ class Storage:
 
     def _build(self, arrangement: Arrangement, rows: Words, payload: Words | None) -> int:
         """A new tree of distinct rows given in declared order."""
+        self.tally.cost += A_BUILD * len(rows)
         arranged, payload = _sorted(rows if arrangement.in_order else rows[:, arrangement.columns], payload)
         return arrangement.tree.build(arranged, payload)
 
@@ -187,6 +190,7 @@ class Storage:
         root, moved = first.tree.apply(int(self.roots[first.number]), arranged, weights, action)
         self.roots[first.number] = root
         inserted, deleted = first.declared(arranged[moved > 0]), first.declared(arranged[moved < 0])
+        self.tally.cost += A_CHANGE * (len(rows) + len(others) * (len(inserted) + len(deleted)))
         if others and (len(inserted) or len(deleted)):
             touched = moved != 0
             changed, signs = first.declared(arranged[touched]), moved[touched]

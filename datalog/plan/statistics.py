@@ -1,0 +1,107 @@
+"""What the planner knows of predicates: how many rows they have, and how many distinct values some of their columns hold.
+
+Of relations that are there it is counted, when the planner first asks; of predicates that are still to be derived it is
+estimated from the rules, stratum by stratum, as if columns were independent of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.ir.core import CoreProgram, CoreRule
+from datalog.plan.order import Columns, Statistics, fan_out, variable_order
+
+Words = NDArray[np.int64]
+
+COUNTED = 500_000  # of a larger relation, so many rows are looked at
+RECURSION = 3  # times that a recursive stratum's estimates are drawn from each other
+STALE = 4  # a relation that has grown or shrunk by this factor is counted again
+
+
+class Uniform:
+    """Statistics from sizes alone: a row's columns have rows^(1/width) values each."""
+
+    def __init__(self, rows: Callable[[str], int]) -> None:
+        self._rows = rows
+
+    def rows(self, name: str) -> float:
+        return max(self._rows(name), 1)
+
+    def distinct(self, name: str, columns: Columns, width: int) -> float:
+        return float(self.rows(name) ** (len(columns) / max(width, 1)))
+
+
+class Counted:
+    """Statistics of relations, counted when asked for and kept; `estimates` are for predicates that have no rows yet."""
+
+    def __init__(self, sizes: Callable[[str], int | None], rows: Callable[[str], Words]) -> None:
+        self._sizes, self._relation = sizes, rows
+        self._distinct: dict[tuple[str, Columns], tuple[int, float]] = {}
+        self.estimates: dict[str, tuple[float, tuple[float, ...]]] = {}  # rows, and distinct values of each column
+
+    def rows(self, name: str) -> float:
+        size = self._sizes(name)
+        return max(size, 1) if size is not None else self.estimates.get(name, (1.0, ()))[0]
+
+    def distinct(self, name: str, columns: Columns, width: int) -> float:
+        size = self._sizes(name)
+        if size is None:
+            rows, each = self.estimates.get(name, (1.0, (1.0,) * width))
+            return min(rows, float(np.prod([each[column] for column in columns])))
+        if size <= 1 or not columns:
+            return 1.0
+        if len(columns) == width:
+            return size
+        known = self._distinct.get((name, columns))
+        if known is None or not known[0] / STALE <= size <= known[0] * STALE:
+            known = self._distinct[name, columns] = (size, _count(self._relation(name)[:, sorted(columns)]))
+        return known[1]
+
+
+def _count(values: Words) -> float:
+    """How many distinct rows there are; of many rows, scaled from a part of them."""
+    part = values[:: -(-len(values) // COUNTED)]
+    mixed = part[:, 0].copy()
+    for column in range(1, part.shape[1]):
+        mixed = mixed * np.int64(-7046029254386353131) + part[:, column]  # wraps, as a hash may
+    found = len(np.unique(mixed))
+    # Where half of the part repeats itself, the rest is likely to, as well.
+    return float(found) if 2 * found <= len(part) else found * len(values) / len(part)
+
+
+def estimate(program: CoreProgram, counted: Counted) -> None:
+    """Give `counted` estimates of all derived predicates."""
+    for stratum in program.strata:
+        for _ in range(RECURSION if stratum.recursive else 1):
+            for name in stratum.predicates:
+                rules = [program.rules[number] for number in stratum.rules if program.rules[number].head == name]
+                counted.estimates[name] = _estimate(rules, program.predicates[name].width, counted)
+
+
+def _estimate(rules: list[CoreRule], width: int, statistics: Statistics) -> tuple[float, tuple[float, ...]]:
+    rows, each = 1.0, [1.0] * width
+    for rule in rules:
+        bindings, values = _bindings(rule, statistics)
+        distinct = [values[variable] for variable in rule.head_columns]
+        rows += min(bindings, float(np.prod(distinct)))
+        each = [max(own, other) for own, other in zip(each, distinct, strict=True)]
+    return rows, tuple(min(own, rows) for own in each)
+
+
+def _bindings(rule: CoreRule, statistics: Statistics) -> tuple[float, dict[int, float]]:
+    """How many bindings the body may have, and how many values each variable."""
+    bound: set[int] = set()
+    bindings = 1.0
+    values: dict[int, float] = {}
+    for variable in variable_order(rule, statistics):
+        fans = [fan for _, fan in fan_out(rule, statistics, variable, bound)]
+        computed = any(binding.variable == variable for binding in rule.bindings)
+        fan = min([*fans, 1.0] if computed else fans)
+        bindings *= fan
+        alone = [fan for _, fan in fan_out(rule, statistics, variable, set())]
+        values[variable] = max(1.0, min([*alone, bindings]) if alone else bindings)
+        bound.add(variable)
+    return max(bindings, 1.0), values
