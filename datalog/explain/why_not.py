@@ -208,10 +208,8 @@ class _Attempt:
         kept = sorted(used)
         prefix = renumber(replace(rule, atoms=tuple(atoms), bindings=tuple(bindings), filters=tuple(filters)), kept)
         join = self._bench.join(prefix, ())
-        rows = self._bench.complete(
-            budget = Budget(join.tally, join.tally.cost + steps)
-            join, np.array([self._codes], np.int64), first_only=first_only, budget=budget
-        )
+        budget = Budget(join.tally, join.tally.cost + steps)
+        rows = self._bench.complete(join, np.array([self._codes], np.int64), first_only=first_only, budget=budget)
         if not len(rows):
             return None
         found: list[list[int | None]] = []
