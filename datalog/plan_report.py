@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
 from datalog.ir.formulas import Program
 from datalog.ir.text import format_core_rule, format_expression, format_rule
@@ -23,13 +25,12 @@ LABEL = 13  # columns before what a line of a rule says
 def report_file(path: Path, facts: Path | None, maintain: str) -> str:
     """The plan of a program by the sizes of its facts; of those in files only with a facts directory."""
     from datalog.database import compile_program, given_facts, quoting, read_program
-    from datalog.store.rows import sort_distinct
     from datalog.store.values import Values
 
     text, file = read_program(path)
     program, core = compile_program(text, file)
     with quoting(text, file):
-        given = {name: sort_distinct(rows) for name, rows in given_facts(core, facts, Values()).items()}
+        given = {name: np.unique(rows, axis=0) for name, rows in given_facts(core, facts, Values()).items()}
     sizes = {name: None if predicate.derived else len(given.get(name, ())) for name, predicate in core.predicates.items()}
     statistics = Counted(sizes.__getitem__, given.__getitem__)
     estimate(core, statistics)

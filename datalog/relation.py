@@ -41,6 +41,9 @@ class Relation:
     def __contains__(self, row: object) -> bool:
         from datalog.io.rows import rows_from
 
+        cells = row if isinstance(row, (tuple, list)) else (row,)
+        if any(isinstance(cell, str) and self._values.symbols.find(cell) is None for cell in cells):
+            return False  # asking makes no symbol
         try:
             codes = rows_from([row], self._predicate, self._values)
         except DataError:

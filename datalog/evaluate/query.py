@@ -63,6 +63,7 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
         return rows
     finally:
         storage.arrangements = kept
+        storage.payloads = {name: payload for name, payload in storage.payloads.items() if name in kept}
         storage.abort()
         storage.forget_trees(trees)
 

@@ -49,6 +49,10 @@ class Interner:
         self._texts.append(text)
         return found
 
+    def find(self, text: str) -> int | None:
+        """The id of `text`, or None if it is no symbol yet. Interns nothing."""
+        return self._ids.get(text)
+
     def intern_all(self, texts: Iterable[str]) -> Codes:
         """The ids of `texts`, in their order."""
         intern = self.intern

@@ -51,12 +51,12 @@ def test_cutting_a_chain_in_the_middle_costs_a_constant_for_each_pair_that_it_di
         assert back.steps <= 6 * pairs
 
 
-@pytest.mark.parametrize("maintain", MAINTAIN)
 @pytest.mark.parametrize("closure", LINEAR)
-def test_cutting_off_an_end_of_a_chain_is_cheap(closure: str, maintain: Maintain) -> None:
+def test_cutting_off_an_end_of_a_chain_is_cheap(closure: str) -> None:
+    """Under "derived": the chains are so short that "auto" may find evaluation anew the cheaper way, rightly."""
     costs = []
     for nodes in (50, 100, 200):
-        db = on_edges(LINEAR[closure], chain(nodes), maintain)
+        db = on_edges(LINEAR[closure], chain(nodes), "derived")
         for cut in ((nodes - 1, nodes), (0, 1)):
             gone, back = change(db, delete=[cut]), change(db, insert=[cut])
             assert gone.deleted == back.inserted == nodes
