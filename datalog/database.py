@@ -223,10 +223,10 @@ class Database:
     def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> Changes:
         """Apply distinct sorted rows with their signs, per given predicate. For transactions."""
         with self._lock:
-            with quoting(self._program.text, self.file):
-                # Rules that were added since the rows were staged may derive their predicates.
+            # Rules that were added since the rows were staged may derive their predicates.
             changes = {self._given(name) if not self.predicates[name].hidden else name: change for name, change in changes.items()}
-            deltas = self._engine.apply(changes)
+            with quoting(self._program.text, self.file):
+                deltas = self._engine.apply(changes)
             self._version += 1
             done = Changes(self._version, deltas, self.predicates, self._values)
             for predicate, callback in list(self._subscribers):
