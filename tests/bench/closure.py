@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import statistics
 from collections.abc import Sequence
 
 from tests.bench.graphs import Edge, binary_tree, chain, closure_size, random_digraph
-from tests.bench.measure import Measured, Stream, Update, evaluate, require, run_stream
+from tests.bench.measure import Measured, Stream, Update, evaluate, require, rows_changed, run_stream
 from tests.bench.report import STREAM_COLUMNS, Aim, Column, Report, seconds, stream_row, times
 
 TRANSACTIONS = 200
@@ -30,15 +31,15 @@ def run(report: Report, limit: float) -> None:
     rows: list[list[str | int | float]] = []
     for name, (nodes, edges) in RANDOM_GRAPHS.items():
         graph = random_digraph(nodes, edges, seed=1)
-        database, pairs, stream = _measure(graph, random_updates(graph, nodes, TRANSACTIONS), limit)
-        rows.append(_row(f"random, {name}", pairs, database, stream))
+        database, pairs, stream, changed = _measure(graph, random_updates(graph, nodes, TRANSACTIONS), limit)
+        rows.append(_row(f"random, {name}", pairs, database, stream, changed))
         report.aim(Aim(f"median transaction to evaluation, random, {name}", stream.median / database.evaluation.seconds, 1 / 1000, times))
     for shape, graph in (("chain", chain(NODES)), ("tree", binary_tree(NODES))):
         for where, chosen in _places(graph).items():
             updates = [update for edge in chosen for update in (_deletion(edge), _deletion(edge).inverse)]
-            database, pairs, stream = _measure(graph, updates, limit)
-            rows.append(_row(f"{shape}, {where}", pairs, database, stream))
-    columns = (Column("graph"), Column("pairs"), Column("evaluation", seconds), Column("steps"))
+            database, pairs, stream, changed = _measure(graph, updates, limit)
+            rows.append(_row(f"{shape}, {where}", pairs, database, stream, changed))
+    columns = (Column("graph"), Column("pairs"), Column("evaluation", seconds), Column("steps"), Column("median change"))
     report.table("Closure: evaluation and single-edge transactions", (*columns, *STREAM_COLUMNS, Column("median/evaluation", times)), rows)
 
 
@@ -51,17 +52,18 @@ def random_updates(graph: Sequence[Edge], nodes: int, transactions: int) -> list
     return [update for old, new in zip(deleted, inserted, strict=False) for update in (_deletion(old), _deletion(new).inverse)]
 
 
-def _measure(graph: list[Edge], updates: Sequence[Update], limit: float) -> tuple[Measured, int, Stream]:
+def _measure(graph: list[Edge], updates: Sequence[Update], limit: float) -> tuple[Measured, int, Stream, int]:
     database = evaluate(PROGRAM, {"edge": graph}, "derived")
     pairs = len(database["path"])
     require("pairs of the closure", pairs, closure_size(graph))
-    stream = run_stream(database, updates, limit)
+    changed: list[int] = []
+    stream = run_stream(database, updates, limit, lambda _, changes: changed.append(rows_changed(changes, "path")))
     edges = set(graph)
     for update in updates[: len(stream)]:
         edges.difference_update((int(x), int(y)) for rows in update.delete.values() for x, y in rows)
         edges.update((int(x), int(y)) for rows in update.insert.values() for x, y in rows)
     require("pairs after the stream", len(database["path"]), closure_size(edges))
-    return database, pairs, stream
+    return database, pairs, stream, int(statistics.median(changed))
 
 
 def _places(graph: list[Edge]) -> dict[str, list[Edge]]:
@@ -74,6 +76,6 @@ def _deletion(edge: Edge) -> Update:
     return Update({"edge": [edge]}, {})
 
 
-def _row(name: str, pairs: int, database: Measured, stream: Stream) -> list[str | int | float]:
+def _row(name: str, pairs: int, database: Measured, stream: Stream, changed: int) -> list[str | int | float]:
     full = database.evaluation
-    return [name, pairs, full.seconds, full.steps, *stream_row(stream), stream.median / full.seconds]
+    return [name, pairs, full.seconds, full.steps, changed, *stream_row(stream), stream.median / full.seconds]

@@ -8,7 +8,7 @@ import numpy as np
 
 from datalog.maintain.engine import Maintain
 from datalog.transaction import Changes
-from tests.bench.measure import Facts, Measured, Stream, Update, evaluate, require, run_stream, shared_data
+from tests.bench.measure import Facts, Measured, Stream, Update, evaluate, require, rows_changed, run_stream, shared_data
 from tests.bench.report import STREAM_COLUMNS, Aim, Column, Report, count, megabytes, seconds, stream_row, times
 
 TRIANGLES = 1_612_010
@@ -119,5 +119,4 @@ def _check(friends: Friends, update: Update, changes: Changes) -> None:
     """A transaction changes as many triangles as its edge is part of."""
     (rows,) = (*update.delete.values(), *update.insert.values())
     x, y = (int(value) for value in rows[0])
-    change = changes["triangle"]
-    require(f"triangles changed with the edge {x}, {y}", len(change.inserted) + len(change.deleted), friends.triangles(x, y))
+    require(f"triangles changed with the edge {x}, {y}", rows_changed(changes, "triangle"), friends.triangles(x, y))

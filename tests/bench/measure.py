@@ -195,10 +195,7 @@ def run_stream(
     return Stream(costs[0], tuple(costs[1:] or costs))
 
 
-def warm(program: str | Path, update: Update) -> None:
-    """Evaluate a small program and change it in every way, so that no measurement loads compiled code."""
-    ways: tuple[Maintain, ...] = ("derived", "recorded", "recompute")
-    for maintain in ways:
-        database = Database(program, maintain=maintain)
-        update.commit(database)
-        update.inverse.commit(database)
+def rows_changed(changes: Changes, name: str) -> int:
+    """How many rows of a predicate came and went."""
+    change = changes[name]
+    return len(change.inserted) + len(change.deleted)

@@ -162,15 +162,7 @@ def _best_orders(report: Report, name: str, database: Measured) -> None:
             atom = "all" if given < 0 else rule.atoms[given].predicate
             found.append([f"{_short(rule)}\n  {_named(chosen)}  →  {_named(best_plan)}", atom, steps, best, steps / best])
     found.sort(key=lambda row: -(float(row[2]) - float(row[3])))
-    columns = (
-        Column("rule"),
-        Column("given"),
-        Column("chosen"),
-        Column("best"),
-        Column("ratio", times),
-        Column("order"),
-        Column("best order"),
-    )
+    columns = (Column("rule, chosen order → best order"), Column("given"), Column("chosen"), Column("best"), Column("ratio", times))
     report.table(f"Chosen and best variable orders, {name}: steps over the final relations", columns, found[:SHOWN])
     report.note(f"all plans together, {name}: {count(chosen_steps)} steps in the chosen orders, {count(best_steps)} in the best")
 
