@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -375,3 +375,36 @@ def prefixes(draw: st.DrawFn, variables: int, least: int = 0) -> list[Prefix]:
         low, high = draw(st.sampled_from([(LEAST, GREATEST), (0, 3), (2, 2), (3, 1), (-1, 0)]))
         out.append(Prefix(values, low, high))
     return sorted(out, key=lambda prefix: prefix.values) if draw(st.booleans()) else out
+
+
+Stored = dict[str, dict[Row, int]]
+
+
+def stored_rows() -> st.SearchStrategy[Stored]:
+    return relations(most=20, extremes=False)
+
+
+@st.composite
+def permuted(draw: st.DrawFn, rule: CoreRule) -> CoreRule:
+    """The same rule with its literals in another order and its variables numbered otherwise."""
+    numbers = draw(st.permutations(range(len(rule.variables))))
+
+    def renamed(part: Expression) -> Expression:
+        match part:
+            case Reference(variable=v, type=type_):
+                return Reference(numbers[v], type_)
+            case Apply(name=name, arguments=arguments, type=type_, span=span):
+                return Apply(name, tuple(renamed(argument) for argument in arguments), type_, span)
+            case _:
+                return part
+
+    atoms = [replace(one, columns=tuple(None if v is None else numbers[v] for v in one.columns)) for one in rule.atoms]
+    computed_ = [CoreBinding(numbers[one.variable], renamed(one.expression), one.span) for one in rule.bindings]
+    tests = [CoreFilter(one.operator, renamed(one.left), renamed(one.right), one.span) for one in rule.filters]
+    return replace(
+        rule,
+        head_columns=tuple(numbers[v] for v in rule.head_columns),
+        atoms=tuple(draw(st.permutations(atoms))),
+        bindings=tuple(draw(st.permutations(computed_))),
+        filters=tuple(draw(st.permutations(tests))),
+    )
