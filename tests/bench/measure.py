@@ -150,29 +150,34 @@ class Stream:
     """The costs of a stream's transactions, each by itself; `first` plans and arranges for those after it."""
 
     first: Cost
-    costs: tuple[Cost, ...]  # of the others
+    others: tuple[Cost, ...]
 
     def __len__(self) -> int:
-        return 1 + len(self.costs)
+        return 1 + len(self.others)
+
+    @property
+    def usual(self) -> tuple[Cost, ...]:
+        """What the figures are of: the others, or the first where there is no other."""
+        return self.others or (self.first,)
 
     @property
     def median(self) -> float:
         """Seconds of the median transaction."""
-        return statistics.median(cost.seconds for cost in self.costs)
+        return statistics.median(cost.seconds for cost in self.usual)
 
     @property
     def p99(self) -> float:
         """Seconds that 99 of 100 transactions do not exceed; the greatest of fewer than 100."""
-        ordered = sorted(cost.seconds for cost in self.costs)
+        ordered = sorted(cost.seconds for cost in self.usual)
         return ordered[max(0, -(-99 * len(ordered) // 100) - 1)]
 
     @property
     def median_steps(self) -> int:
-        return int(statistics.median(cost.steps for cost in self.costs))
+        return int(statistics.median(cost.steps for cost in self.usual))
 
     @property
     def most_steps(self) -> int:
-        return max(cost.steps for cost in self.costs)
+        return max(cost.steps for cost in self.usual)
 
 
 def run_stream(
@@ -192,7 +197,7 @@ def run_stream(
         spent += took
         if spent > seconds:
             break
-    return Stream(costs[0], tuple(costs[1:] or costs))
+    return Stream(costs[0], tuple(costs[1:]))
 
 
 def rows_changed(changes: Changes, name: str) -> int:
