@@ -30,6 +30,8 @@ from datalog.syntax.tree import (
     Literal,
     Negation,
     Operation,
+    Plan,
+    PlanVersion,
     Program,
     Rule,
     Span,
@@ -41,6 +43,8 @@ from datalog.syntax.tree import (
 )
 
 DEEPEST = 200  # nested operations and groups: the walks over a tree are recursive, and Python's stack is not endless
+
+LARGEST_PLACE = 9999  # of an atom in a plan
 
 PLAIN_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,()]+')
 
@@ -143,6 +147,20 @@ class Builder(Transformer[Token, Program]):
         """A number with or without a minus."""
         start, end = self._start(parts[-1]), self._end(parts[-1])
         return cast(int, self._constant(start, end, negative=len(parts) == 2).value)
+
+    def plan(self, keyword: Token, *versions: PlanVersion) -> Plan:
+        return Plan(versions, self._clause_span(keyword, versions[-1].span.end))
+
+    def version(self, number: Token, _opening: Token, *parts: Token) -> PlanVersion:
+        *atoms, closing = parts
+        span = self.source.span(self._start(number), self._end(closing))
+        return PlanVersion(self._count(number), tuple(map(self._count, atoms)), span)
+
+    def _count(self, token: Token) -> int:
+        if token.isdecimal() and len(token) <= len(str(LARGEST_PLACE)):
+            return int(token)
+        self._report("a plan takes plain numbers", self._start(token), self._end(token), f"they go up to {LARGEST_PLACE}")
+        return 0
 
     # --- Rules ----------------------------------------------------------------------------------------------------------------
 

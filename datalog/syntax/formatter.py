@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from datalog.syntax.printer import format_clause, format_heads, format_literal, format_rule
-from datalog.syntax.tree import Clause, Comment, Conjunction, Disjunction, Program, Rule, Span
+from datalog.syntax.tree import Clause, Comment, Conjunction, Disjunction, Plan, Program, Rule, Span
 
 WIDTH = 100
 INDENT = "    "
@@ -68,7 +68,8 @@ class _Page:
             self._add([Line("", [comment])], comment.span, self._kind)
 
     def add_clause(self, clause: Clause, inside: list[Comment]) -> None:
-        self._add(_rule(clause, inside) if isinstance(clause, Rule) else [Line(format_clause(clause), inside)], clause.span, type(clause))
+        lines = _rule(clause, inside) if isinstance(clause, Rule) else [Line(format_clause(clause), inside)]
+        self._add(lines, clause.span, Rule if isinstance(clause, Plan) else type(clause))  # a plan belongs to the rule before it
 
     def _add(self, lines: list[Line], span: Span, kind: type[Clause] | None) -> None:
         generated = not span.line

@@ -15,14 +15,14 @@ from itertools import takewhile
 from datalog.errors import Diagnostic
 from datalog.syntax.source import Source
 
-DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".symbol_type", ".number_type")
+DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".plan", ".symbol_type", ".number_type")
 
 # Tokens as far as skipping needs them: whole strings, comments, directives, names and numbers (with the dots in them); any
 # other character stands for itself, also the first one of a string or comment that does not end.
 SKIPPED = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
       | "(?:[^"\\\n]|\\[^\n])*"
-      | (?P<directive>\.(?:decl|type|input|output|printsize|symbol_type|number_type)\b)
+      | (?P<directive>\.(?:decl|type|input|output|printsize|plan|symbol_type|number_type)\b)
       | \?- | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*
       | [0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*(?:(?<=[eE])[+-][0-9]+)?)?
       | :[-=] | <- | -> | [<>!=]= | =[<>] | <> | && | \|\| | \S""",
@@ -200,7 +200,7 @@ def _hint(text: str, stopped: int, found: str, previous: str, expected: frozense
 
 def _unknown_directive(word: str) -> tuple[str, str]:
     close = get_close_matches(word, DIRECTIVES, 1)
-    hint = f"did you mean `{close[0]}`?" if close else f"known are {_listed(list(DIRECTIVES[:5]))}"
+    hint = f"did you mean `{close[0]}`?" if close else f"known are {_listed(list(DIRECTIVES[:6]))}"
     return f"`{word}` is no directive", hint
 
 

@@ -18,6 +18,7 @@ from datalog.syntax.tree import (
     Literal,
     Negation,
     Operation,
+    Plan,
     Rule,
     Term,
     Truth,
@@ -112,6 +113,8 @@ def format_clause(clause: Clause) -> str:
         case Directive(kind, predicates, parameters):
             pairs = ", ".join(f"{key}={_parameter(key, value)}" for key, value in parameters)
             return f".{kind} {', '.join(predicates)}" + (f"({pairs})" if pairs else "")
+        case Plan(versions):
+            return ".plan " + ", ".join(f"{version.number}:({', '.join(map(str, version.atoms))})" for version in versions)
 
 
 def _term(term: Term) -> tuple[str, Tightness]:

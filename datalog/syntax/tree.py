@@ -153,7 +153,24 @@ class Rule:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Clause = Declaration | TypeDeclaration | Directive | Rule
+@dataclass(frozen=True, slots=True)
+class PlanVersion:
+    """`number:(atoms)`: an order of the positive atoms of a rule's body, by their places there, which count from 1."""
+
+    number: int
+    atoms: tuple[int, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`.plan 0:(2,1), 1:(1,2)`, which says how the rule before it is to be joined."""
+
+    versions: tuple[PlanVersion, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Clause = Declaration | TypeDeclaration | Directive | Plan | Rule
 
 
 @dataclass(frozen=True, slots=True)

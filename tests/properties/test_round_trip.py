@@ -23,6 +23,8 @@ from datalog.syntax.tree import (
     Literal,
     Negation,
     Operation,
+    Plan,
+    PlanVersion,
     Program,
     Rule,
     Span,
@@ -99,12 +101,14 @@ qualifiers = st.lists(
 )
 predicate_lists = st.lists(predicates, min_size=1, max_size=2).map(tuple)
 parameters = st.tuples(words, texts | words | st.integers(-(2**63), 2**63 - 1))
+plan_versions = st.builds(PlanVersion, st.integers(0, 9999), st.lists(st.integers(0, 9999), min_size=1, max_size=3).map(tuple))
 clauses: st.SearchStrategy[Clause] = st.one_of(
     rules,
     st.builds(
         Declaration, predicate_lists, st.lists(st.builds(Attribute, words, predicates), max_size=3).map(tuple), qualifiers.map(tuple)
     ),
     st.builds(TypeDeclaration, words, predicates, st.booleans()),
+    st.builds(Plan, st.lists(plan_versions, min_size=1, max_size=2).map(tuple)),
     st.builds(Directive, st.sampled_from(["input", "output", "printsize"]), predicate_lists, st.lists(parameters, max_size=2).map(tuple)),
 )
 
@@ -172,6 +176,7 @@ SPACED = (
     "p ( 1 , - 2 ) .",
     ".decl p ( x : number ) inline",
     ".output p ( IO = file )",
+    ".plan 0 : ( 2 , 1 ) , 1 : ( 1 , 2 )",
     "a ( x ) , b ( x ) <- ! ( c ( x ) ; d ( x + 1 ) ) .",
     ".type T <: symbol",
 )
@@ -198,7 +203,7 @@ def test_formatting_loses_no_comment_and_is_idempotent(text: str) -> None:
 
 
 SIGNS = ':- . , ; ( ) " // /* */ ! _ ? 1.5 0x 99999999999999999999 - ^ < = p true 1u'
-PIECES = [*SIGNS.split(), "\n", " ", "\\", "\0", "é", "?-", ".decl ", ".input ", ".type ", "p(x)"]
+PIECES = [*SIGNS.split(), "\n", " ", "\\", "\0", "é", "?-", ".decl ", ".input ", ".type ", ".plan 0:(1)", "p(x)"]
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
