@@ -62,5 +62,9 @@ class EvaluationError(PlacedError):
     """A computation of a rule has no result: overflow, division by zero. Names the rule and the binding."""
 
 
+class SettingError(DatalogError):
+    """A setting, such as the order of a rule's variables, does not fit the program."""
+
+
 class InternalError(DatalogError):
     """An invariant of the engine is broken. Always a bug of ours: please report it."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datalog.analysis.dependencies import check_negation, rule_edges
+from datalog.analysis.dependencies import check_negation, component_of, rule_edges
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact
 from datalog.analysis.forms import check_forms, is_fact
+from datalog.analysis.join_plans import join_plans
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
@@ -50,11 +51,13 @@ def analyse(program: tree.Program) -> formulas.Program:
             rules.append(_rule(clause, heads, translation, findings))
     for rule in rules:
         check_safety(rule, findings)
-    check_negation(known, rule_edges(rules), findings)
+    edges = rule_edges(rules)
+    check_negation(known, edges, findings)
+    plans = join_plans(program, component_of(known, edges), findings)
     findings.raise_if_any()
     signatures = {name: _signature(columns, inference) for name, columns in known.items()}
     directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
-    return formulas.Program(signatures, tuple(facts), tuple(rules), directives, program.text, program.file)
+    return formulas.Program(signatures, tuple(facts), tuple(rules), directives, program.text, program.file, plans)
 
 
 def _rule(clause: tree.Rule, heads: list[formulas.Atom], translation: Translation, findings: Findings) -> formulas.Rule:

@@ -18,7 +18,7 @@ from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
 from datalog.plan.encode import EncodedPlan
 from datalog.plan.rule import RulePlan
-from datalog.store.tally import A_CALL, Tally
+from datalog.store.tally import A_BINDING, A_CALL, A_PREFIX, Tally
 
 Words = NDArray[np.int64]
 Decode = Callable[[int, Type], object]
@@ -121,7 +121,7 @@ class Join:
         labels = self._labels() if self.encoded.compares_symbols else self.slots
         output: list[Words] = []
         records: list[Words] = []
-        self.tally.cost += A_CALL
+        self.tally.cost += A_CALL + A_PREFIX * len(prefixes)
         while True:
             done = int(state[code.STATE_STEPS])
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
@@ -146,7 +146,9 @@ class Join:
             self._output = np.empty((LASTING_BUFFER, self.width), np.int64)
         if len(self._records) > LASTING_BUFFER:
             self._records = np.empty((LASTING_BUFFER, self._records.shape[1]), np.int64)
-        return np.concatenate([*output, rows]) if output else rows, np.concatenate([*records, kept]) if records else kept
+        given = np.concatenate([*output, rows]) if output else rows
+        self.tally.cost += A_BINDING * len(given)
+        return given, np.concatenate([*records, kept]) if records else kept
 
     def _made(self, steps: int) -> None:
         self.tally.steps += steps

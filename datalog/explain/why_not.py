@@ -1,7 +1,7 @@
 """Why a fact does not hold: how far each rule for its predicate gets, and the first literal that fails.
 
-A rule's literals are taken in the order of the text. A comparison or a negation waits until its variables are bound, and the helper of
-a group until its guard is taken, since helpers are true only beside their guards (`datalog.rewrite.helpers`). For each longer
+A rule's literals are taken in the order of the text. One that computes, compares or negates waits until its variables are bound, and the
+helper of a group until its guard is taken, since helpers are true only beside their guards (`datalog.rewrite.helpers`). For each longer
 prefix of them a join looks for one binding that fits the fact. A join that takes more than `STEPS` steps is given up, and the
 answer says so: without the rest of its body, a rule may have no end of bindings.
 """
@@ -153,10 +153,12 @@ class _Attempt:
         while pending:
             ready = [part for part in pending if self._is_ready(part, self._binds(part, bound))]
             guarded = [part for part in ready if not any(guard in pending for guard in guards.get(part, ()))]
-            if not ready:
+            # A guard may wait for what a disjunction's helper binds: then the helper goes first. Atoms may wait for each other's
+            # variables, as in q(x, y + 1), r(y, x + 1): then one goes before its computation.
+            atoms = [part for part in pending if any(not atom.negated for atom in part.atoms)]
+            if not (guarded or ready or atoms):
                 raise InternalError(f"no order of the literals binds all variables of the rule `{self._rule.text}`")
-            # A guard may itself wait for what a disjunction's helper binds; then the helper goes first.
-            part = (guarded or ready)[0]
+            part = (guarded or ready or atoms)[0]
             bound = self._binds(part, bound)
             late = [check for check in part.checks if not self._reads(check) <= bound]
             place = pending.index(part)
@@ -184,11 +186,9 @@ class _Attempt:
         return known
 
     def _is_ready(self, part: Part, known: set[int]) -> bool:
-        """Can the part be taken? The computations in a positive atom's terms may wait by themselves."""
-        if any(not atom.negated for atom in part.atoms):
-            return True
-        negated = {column for atom in part.atoms for column in atom.columns if column is not None}
-        return negated <= known and all(self._reads(check) <= known for check in part.checks)
+        """Does the part wait for no variable, if `known` are bound when it has been taken?"""
+        columns = {column for atom in part.atoms for column in atom.columns if column is not None}
+        return columns <= known and all(self._reads(check) <= known for check in part.checks)
 
     def _reads(self, check: Check) -> frozenset[int]:
         if isinstance(check, CoreBinding):

@@ -7,7 +7,7 @@ become several rules; negated groups have become negated helper predicates. No v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from datalog.syntax.tree import Directive, Span
@@ -81,6 +81,21 @@ class CoreFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class ForcedOrder:
+    """The order in which somebody wants a rule's variables bound. `full` is for the full evaluation (None: the planner's choice),
+    `deltas` for the delta plans, by the number of the given atom, whose variables always come first.
+
+    `exact`: variables that an expression computes come where the order has them, and else as soon as they can be computed.
+    `by` is how it was said, `.plan` or `--set`; `ignored` says why a `.plan` does not apply."""
+
+    by: str
+    full: tuple[int, ...] | None = None
+    deltas: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    exact: bool = False
+    ignored: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CoreRule:
     """`head(head_columns) ← atoms, bindings, filters`; `variables` are names for people, unique in the rule."""
 
@@ -93,6 +108,7 @@ class CoreRule:
     filters: tuple[CoreFilter, ...]
     span: Span
     text: str  # the rule as its author wrote it, on one line
+    forced: ForcedOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)

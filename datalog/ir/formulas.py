@@ -107,6 +107,17 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinPlan:
+    """A `.plan` of the rule at the place `rule`, by the places of positive atoms of its body: `atoms` are all of them, `recursive`
+    those whose versions are 0, 1, …; `orders` has the order of all atoms for each version that the plan names."""
+
+    rule: Span
+    atoms: tuple[Span, ...]
+    recursive: tuple[Span, ...]
+    orders: dict[int, tuple[Span, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Signature:
     """A predicate's columns. `type_names` are as declared, `types` what they resolve to; an undeclared predicate has
     columns c1, c2, … and its first use as span. `hidden` predicates are the engine's own."""
@@ -130,3 +141,4 @@ class Program:
     directives: tuple[Directive, ...]
     text: str = field(default="", compare=False)
     file: str = field(default="<program>", compare=False)
+    plans: tuple[JoinPlan, ...] = ()

@@ -1,7 +1,7 @@
 """`auto`: which way of maintenance is the cheaper one? By work counted in iterator steps, not by the clock.
 
 A stratum is maintained in small steps with a budget, a share of what its evaluation costs; when the budget is spent it is
-evaluated anew, so an update costs at most 1 + SHARE evaluations. Where most of the last transactions say that the budget would
+evaluated anew, so an update costs at most 1 + SHARE evaluations' work. Where most of the last transactions say that the budget would
 not do, no attempt is made; each time this happens their word counts for less.
 
 A rule of a recursion-free stratum begins with delta plans, which need no records. Records cost an evaluation and memory,
@@ -17,7 +17,7 @@ from statistics import median
 from datalog.evaluate.join import Budget
 from datalog.store.tally import Tally
 
-SHARE = 0.3
+SHARE = 0.15  # of an evaluation's work; the small steps' work is scattered, and takes about twice the time
 FLOOR = 5_000  # what is always allowed: about half a millisecond
 REMEMBERED = 5  # transactions whose work a changed row is kept
 FORGETTING = 0.5  # what is left of those rates each time that they forbid an attempt

@@ -32,6 +32,7 @@ Words = NDArray[np.int64]
 
 OUTGROWN = 2  # times the records of the last build, and SLACK more
 SLACK = 1024
+PLANTINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class RecordIndex:
         self._storage = storage
         self._width = code.PREFIX_VALUES + len(plan.order)
         self._built = 0
+        self._planted = 0
         self.watches = [_watch_index(storage, watch) for watch in plan.watches()]
         self._path = np.zeros(SCRATCH_WORDS, np.int64)
         self._regions = np.empty((64, self._width), np.int64)
@@ -63,7 +65,8 @@ class RecordIndex:
 
     @property
     def outgrown(self) -> bool:
-        return self.size() > OUTGROWN * self._built + SLACK
+        """Are there many more records than were built last? Looked at after every PLANTINGS plantings."""
+        return self._planted % PLANTINGS == 0 and self.size() > OUTGROWN * self._built + SLACK
 
     def clear(self) -> None:
         """Hold no records."""
@@ -79,7 +82,8 @@ class RecordIndex:
 
     def plant(self, records: Words) -> None:
         """Add raw records; one with the key (α, a, γ) of another raises that one's end."""
-        for number in np.unique(records[:, code.RECORD_ITERATOR]):
+        self._planted += 1
+        for number in sorted(set(records[:, code.RECORD_ITERATOR].tolist())):
             watch = self.watches[number]
             keys, ends = _keyed(records, number, watch)
             self._storage.roots[watch.number], _ = watch.tree.apply(int(self._storage.roots[watch.number]), keys, ends, MAX)

@@ -74,15 +74,9 @@ def variable_order(
     """
     order = list(dict.fromkeys(first))
     bound = set(order)
-    joined = {
-        variable
-        for number, atom in enumerate(rule.atoms)
-        if not atom.negated and number != without
-        for variable in atom.columns
-        if variable is not None
-    }
+    joined = joined_variables(rule, without)
     operands = [variables_of(binding.expression) for binding in rule.bindings]
-    standing = _standings(rule)
+    standing = standings(rule)
     while len(order) < len(rule.variables):
         ready = [number for number, binding in enumerate(rule.bindings) if binding.variable not in bound and operands[number] <= bound]
         early = [number for number in ready if number not in postponed]
@@ -98,6 +92,12 @@ def variable_order(
     return tuple(order)
 
 
+def joined_variables(rule: CoreRule, without: int = -1) -> frozenset[int]:
+    """The variables that stand in a positive atom other than number `without`."""
+    atoms = (atom for number, atom in enumerate(rule.atoms) if not atom.negated and number != without)
+    return frozenset(variable for atom in atoms for variable in atom.columns if variable is not None)
+
+
 def _score(
     rule: CoreRule, statistics: Statistics, variable: int, bound: set[int], without: int, standing: Sequence[int]
 ) -> tuple[bool, float, int, int, int, int]:
@@ -108,7 +108,7 @@ def _score(
     return not connected, round(fewest, 6), -connected, -len(fans), standing[variable], variable
 
 
-def _standings(rule: CoreRule) -> list[int]:
+def standings(rule: CoreRule) -> list[int]:
     """A number for each variable that says where it stands, and not in which order the body was written.
 
     Variables begin with the places that they have, and then take in, round by round, what stands beside them.

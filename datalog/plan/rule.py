@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from datalog.ir.core import CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
 from datalog.plan.arrangements import Columns
+from datalog.plan.forced import forced_order
 from datalog.plan.order import Statistics, is_fallible, variable_order, variables_of
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -94,8 +95,14 @@ def _watch(atom: AtomPlan, level: int, depth: int) -> Watch:
 
 
 def plan_rule(rule: CoreRule, statistics: Statistics, order: Sequence[int] | None = None) -> RulePlan:
-    """Plan the full evaluation of `rule`; `order` forces a variable order."""
-    return _with_late(_plan(rule, variable_order(rule, statistics) if order is None else order), statistics, 0)
+    """Plan the full evaluation of `rule`, in the variable order that is forced on it; `order` is another one, for tests."""
+    if order is None:
+        forced = rule.forced
+        if forced is not None and forced.full is not None:
+            order = forced_order(rule, forced.full, forced.exact)
+        else:
+            order = variable_order(rule, statistics)
+    return _with_late(_plan(rule, order), statistics, 0)
 
 
 def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Collection[str] = ()) -> RulePlan:
@@ -110,7 +117,12 @@ def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Co
         for number, atom in enumerate(rule.atoms)
         if number != given and not atom.negated and atom.predicate in recursive and None not in atom.columns
     )
-    return _with_late(_plan(rule, variable_order(rule, statistics, first, given), given, stamped), statistics, len(first))
+    forced = rule.forced
+    if forced is not None and given in forced.deltas:
+        order = forced_order(rule, forced.deltas[given], forced.exact, first, given)
+    else:
+        order = variable_order(rule, statistics, first, given)
+    return _with_late(_plan(rule, order, given, stamped), statistics, len(first))
 
 
 def plan_support(rule: CoreRule, statistics: Statistics, recursive: Collection[str]) -> RulePlan:

@@ -2,7 +2,7 @@
 
     drop_truths → distribute_negations → lift_negated_groups → expand_disjunctions → split_heads     formulas to simpler formulas
     → flatten → forget_singletons → ask_existence                             formulas to core rules
-    separate_facts, stratify                                                  predicates, given rows, strata
+    keep_plans, separate_facts, stratify                                      plans, predicates, given rows, strata
 
 Existence is asked last, when it is known which columns nobody asks for. Every core rule that comes out keeps what
 `datalog.ir.core` promises, and: no atom is all wildcards, every variable of a head, of a negated atom, of a filter or of

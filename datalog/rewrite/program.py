@@ -7,6 +7,7 @@ from datalog.ir.formulas import Program
 from datalog.rewrite.existence import ask_existence
 from datalog.rewrite.flatten import flatten
 from datalog.rewrite.forget_singletons import forget_singletons
+from datalog.rewrite.keep_plans import keep_plans
 from datalog.rewrite.passes import PASSES
 from datalog.rewrite.separate_facts import separate_facts
 from datalog.rewrite.stratify import stratify
@@ -23,4 +24,5 @@ def lower(program: Program) -> CoreProgram:
     rules = copies + [forget_singletons(flatten(rule)) for rule in program.rules]
     rules, helpers = ask_existence(rules, predicates)
     predicates.update(helpers)
+    rules = keep_plans(rules, program.plans)
     return CoreProgram(predicates, tuple(rules), stratify(predicates, rules, program.text), facts, program.directives)

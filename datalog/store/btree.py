@@ -120,7 +120,7 @@ class BTree:
         if action in (COUNT_UP, MAX) and not self.payload:
             raise ValueError(f"action {action} needs a tree with payloads")
         changes = weights.copy()
-        if count >= BULK and 4 * count >= self.size(root):
+        if self.merges(root, count):
             return self._merge(root, rows, changes, action), changes
         pool = self.pool
         ctl = pool.ctl
@@ -131,6 +131,10 @@ class BTree:
                 raise self._broken(rows, changes, int(ctl[DONE]))
             pool.reserve(status)
         return int(ctl[ROOT]), changes
+
+    def merges(self, root: int, count: int) -> bool:
+        """Is a batch of so many rows large enough to be merged with the whole tree?"""
+        return count >= BULK and 4 * count >= self.size(root)
 
     def drop(self, root: int) -> None:
         """Give up all pages of a tree. O(pages)."""

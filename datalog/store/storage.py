@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from datalog.store.btree import COUNT_UP, SET, BTree
 from datalog.store.pool import PagePool
 from datalog.store.rows import consolidate, sort_distinct
-from datalog.store.tally import A_BUILD, A_CHANGE, Tally
+from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE, Tally
 
 Words = NDArray[np.int64]
 Payload = Literal["nothing", "counts", "stamps"]  # counts: in the first arrangement only; stamps: in all
@@ -187,10 +187,11 @@ class Storage:
         first, *others = self.arrangements[predicate]
         action = COUNT_UP if self.payloads[predicate] == "counts" else SET
         arranged, weights = _sorted(rows if first.in_order else rows[:, first.columns], weights)
+        a_row = A_MERGE if first.tree.merges(int(self.roots[first.number]), len(rows)) else A_CHANGE
         root, moved = first.tree.apply(int(self.roots[first.number]), arranged, weights, action)
         self.roots[first.number] = root
         inserted, deleted = first.declared(arranged[moved > 0]), first.declared(arranged[moved < 0])
-        self.tally.cost += A_CHANGE * (len(rows) + len(others) * (len(inserted) + len(deleted)))
+        self.tally.cost += a_row * (len(rows) + len(others) * (len(inserted) + len(deleted)))
         if others and (len(inserted) or len(deleted)):
             touched = moved != 0
             changed, signs = first.declared(arranged[touched]), moved[touched]
@@ -207,8 +208,9 @@ class Storage:
 
         Needs an arrangement that begins with these columns in some order, unless they are all columns.
         """
-        if len(columns) == self.arrangements[predicate][0].tree.width:
-            return delta.inserted[:, columns], delta.deleted[:, columns]
+        if len(columns) == delta.inserted.shape[1]:
+            in_order = columns == tuple(range(len(columns)))
+            return (delta.inserted, delta.deleted) if in_order else (delta.inserted[:, columns], delta.deleted[:, columns])
         kept = next(kept for kept in self.arrangements[predicate] if set(kept.columns[: len(columns)]) == set(columns))
         nodes = sort_distinct(np.concatenate((delta.inserted, delta.deleted))[:, columns])
         turned = np.ascontiguousarray(nodes[:, [columns.index(column) for column in kept.columns[: len(columns)]]])
