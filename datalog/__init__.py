@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         InternalError,
         PlacedError,
         ProgramError,
+        SettingError,
         StreamError,
     )
     from datalog.relation import Relation
@@ -35,6 +36,7 @@ __all__ = [
     "PlacedError",
     "ProgramError",
     "Relation",
+    "SettingError",
     "Snapshot",
     "StreamError",
     "Transaction",

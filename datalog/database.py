@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
+    from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
     from datalog.store.values import Row, Values
 
@@ -35,11 +36,16 @@ class Database:
 
     `program` is the text of a program, or a path to one (a `Path`, or a string that ends in `.dl`). With `facts`, a
     directory, every `.input` predicate is loaded from it; without, given predicates start with the facts of the text.
-    `maintain` is "recorded" (or "auto", which now means the same) or "recompute"; `coalesce` says how the sensitivity
-    records of one context are joined ("hull", "run", "exact"): results never depend on either.
+    `maintain` forces a way of maintenance, "derived", "recorded" or "recompute"; "auto" takes the cheaper one, by what
+    they cost. `coalesce` says how the sensitivity records of one context are joined ("hull", "run", "exact"). Results
+    never depend on either.
+
+    `orders` gives variable orders to rules, by their numbers as `datalog plan` shows them, or by the head of an only rule:
+    `orders={"path": ["y", "x", "z"]}`. `max_rounds`, `max_rows` and `max_seconds` limit each recursion, each time it is
+    evaluated or maintained; rounds are limited only where recursive rules compute values, and everything else ends anyway.
 
     Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
-    rule's arithmetic has no value.
+    rule's arithmetic has no value or a limit is passed, SettingError for an order that does not fit its rule.
     """
 
     def __init__(
@@ -50,12 +56,20 @@ class Database:
         maintain: Maintain = "auto",
         coalesce: Coalesce = "hull",
         rows_per_page: int | None = None,
+        orders: Orders | None = None,
+        max_rounds: int | None = None,
+        max_rows: int | None = None,
+        max_seconds: float | None = None,
         progress: Progress | None = None,
     ) -> None:
+        from datalog.evaluate.fixpoint import Limits
         from datalog.maintain.engine import Options
 
+        given = {"rounds": max_rounds, "rows": max_rows, "seconds": max_seconds}
+        limits = replace(Limits(), **{name: limit for name, limit in given.items() if limit is not None})
         self.text, self.file = read_program(program)
-        self._options = Options(maintain, coalesce, rows_per_page)
+        self._options = Options(maintain, coalesce, rows_per_page, limits)
+        self._orders = dict(orders or {})
         self._lock = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
         self._version = 0
@@ -244,7 +258,10 @@ class Database:
         return predicate
 
     def _compile(self, text: str) -> None:
-        self._program, self._core = compile_program(text, self.file)
+        from datalog.plan.forced import force_orders
+
+        self._program, core = compile_program(text, self.file)
+        self._core = force_orders(core, self._orders)
 
     def _first_facts(self, directory: Path | None) -> dict[str, Words]:
         from datalog.store.rows import sort_distinct

@@ -5,11 +5,14 @@ new, as prefixes: the rows of the atom bind the first variables of the atom's de
 running number of their round, so that every row has a derivation whose premises in the stratum have smaller stamps.
 
 The loop ends because every round but the last adds a row, and heads range over values that are there. Rules whose heads
-compute new values may go on for ever: `Limits` stops those, with an error that names a rule and the round.
+compute new values may go on for ever: `Limits` stops those, with an error that names a rule and the round. Limits are looked
+at once a round.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -60,10 +63,19 @@ class RecursiveRule:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far one fixpoint may go: in rounds, where rules compute values; in rows that it adds."""
+    """How far one fixpoint may go: in rounds, where rules compute values; in rows that it adds; in seconds."""
 
     rounds: int = 1_000_000
     rows: int = 1 << 31
+    seconds: float = math.inf
+
+    def passed(self, rounds: int, rows: int, seconds: float, computing: bool) -> str:
+        """The limit that is passed, for a message, or nothing."""
+        if rows > self.rows:
+            return f"{self.rows} rows (max_rows)"
+        if computing and rounds > self.rounds:
+            return f"{self.rounds} rounds (max_rounds)"
+        return f"{self.seconds:g} seconds (max_seconds)" if seconds > self.seconds else ""
 
 
 def evaluate_all(storage: Storage, predicates: Iterable[str], rules: Iterable[RecursiveRule]) -> Found:
@@ -86,6 +98,7 @@ def close(
     inserted: dict[str, list[Words]] = {predicate: [] for predicate in found}
     computing = next((rule for rule in rules if rule.computes and rule.deltas), None)
     rounds = rows = 0
+    began = time.monotonic()
     while True:
         stamp += 1
         rounds += 1
@@ -96,8 +109,9 @@ def close(
         for predicate, block in new.items():
             inserted[predicate].append(block)
             rows += len(block)
-        if rows > limits.rows or (computing is not None and rounds > limits.rounds):
-            raise _runaway(computing or rules[0], rounds, rows)
+        passed = limits.passed(rounds, rows, time.monotonic() - began, computing is not None)
+        if passed:
+            raise _runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
         found = _follow(storage, rules, new, budget)
 
 
@@ -123,8 +137,12 @@ def _add(storage: Storage, predicate: str, found: list[Words], stamp: int) -> Wo
     return storage.change(predicate, rows, np.full(len(rows), stamp, np.int64)).inserted
 
 
-def _runaway(rule: RecursiveRule, rounds: int, rows: int) -> EvaluationError:
+def _runaway(rule: RecursiveRule, passed: str, rounds: int, rows: int) -> EvaluationError:
     source = rule.join.encoded.plan.rule
-    message = f"the recursion through {rule.head} does not end: after round {rounds} it has added {rows} rows, in the rule `{source.text}`"
-    hint = "bound the values that the rule computes, or raise the limit (max_rounds, max_rows)"
+    message = (
+        f"the recursion through {rule.head} takes more than {passed}: in round {rounds} it has added {rows} row{'s' if rows > 1 else ''},"
+        f" in the rule `{source.text}`"
+    )
+    hint = "bound the values that the rule computes" if rule.computes else "the rule computes no values, so it would end"
+    hint += f", or raise the limit {passed.partition('(')[2].rstrip(')')}"
     return EvaluationError([Diagnostic(message, source.span.file, source.span.line, source.span.column, hint=hint)])
