@@ -19,6 +19,7 @@ from datalog.kernels.triejoin import complete
 from datalog.plan.encode import EncodedPlan
 from datalog.plan.rule import RulePlan
 from datalog.store.tally import A_BINDING, A_CALL, A_PREFIX, Tally
+from datalog.store.values import shown
 
 Words = NDArray[np.int64]
 Decode = Callable[[int, Type], object]
@@ -184,7 +185,7 @@ class Join:
             for depth in range(int(self._state[code.STATE_FAILED_BOUND]))
             if rule.variables[order[depth]].isidentifier()  # others stand for constants and expressions
         }
-        binding = ", ".join(f"{name} = {value!r}" for name, value in bound.items())
+        binding = ", ".join(f"{name} = {shown(value)}" for name, value in bound.items())
         message = f"`{operation.name}` {what}" + (f" where {binding}" if binding else "") + f", in the rule `{rule.text}`"
         return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
 

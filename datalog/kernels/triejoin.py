@@ -11,11 +11,8 @@ from __future__ import annotations
 from datalog.kernels.cursors import node_exists, open_cursor, seek
 from datalog.kernels.encoding import (
     CURSOR_AT_END,
-    CURSOR_FROM,
     CURSOR_KEY,
-    CURSOR_RECORDED,
     CURSOR_STACK,
-    CURSOR_TO,
     CURSOR_WORDS,
     DEPTH_BINDING,
     DEPTH_BOUNDS,
@@ -66,13 +63,7 @@ from datalog.kernels.encoding import (
     PREFIX_LOW,
     PREFIX_STAMP,
     PREFIX_VALUES,
-    RECORD_EXACT,
-    RECORD_HIGH,
-    RECORD_HULLS,
-    RECORD_ITERATOR,
-    RECORD_LOW,
     RECORD_NOTHING,
-    RECORD_VALUES,
     RECORDS_FULL,
     SLOT_COLUMNS,
     SLOT_INNER_ROWS,
@@ -96,48 +87,7 @@ from datalog.kernels.encoding import (
 )
 from datalog.kernels.expressions import HIGHEST, LOWEST, evaluate, narrow, passes_filters
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
-
-
-@device
-def _write_record(state: Words, records: Words, iterator: int, depth: int, low: int, high: int) -> None:
-    at = state[STATE_RECORDS]
-    records[at, RECORD_ITERATOR] = iterator
-    records[at, RECORD_LOW] = low
-    records[at, RECORD_HIGH] = high
-    for above in range(depth):
-        records[at, RECORD_VALUES + above] = state[STATE_WORDS + above * LEVEL_WORDS + LEVEL_VALUE]
-    state[STATE_RECORDS] = at + 1
-
-
-@device
-def _record(state: Words, records: Words, iterator: int, cursor: int, depth: int, low: int) -> None:
-    """The iterator moved: it depends on [low, landing], or on all from low on at the end."""
-    level = STATE_WORDS + depth * LEVEL_WORDS
-    high = state[level + LEVEL_HIGH]
-    if state[cursor + CURSOR_AT_END] == 0:
-        high = min(high, state[cursor + CURSOR_KEY])
-    recording = state[STATE_RECORDING]
-    if state[cursor + CURSOR_RECORDED] == 1:
-        if recording == RECORD_HULLS or (recording != RECORD_EXACT and low <= state[cursor + CURSOR_TO] + 1):
-            state[cursor + CURSOR_TO] = high
-            return
-        _write_record(state, records, iterator, depth, state[cursor + CURSOR_FROM], state[cursor + CURSOR_TO])
-    if recording == RECORD_HULLS:
-        low = state[level + LEVEL_NATURAL_LOW]
-    state[cursor + CURSOR_RECORDED] = 1
-    state[cursor + CURSOR_FROM] = low
-    state[cursor + CURSOR_TO] = high
-
-
-@device
-def _flush_records(plan: Words, state: Words, records: Words, cursors: int, depth: int) -> None:
-    """The depth is left: write out what its iterators still hold."""
-    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
-    for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
-        cursor = cursors + iterator * CURSOR_WORDS
-        if state[cursor + CURSOR_RECORDED] == 1:
-            _write_record(state, records, iterator, depth, state[cursor + CURSOR_FROM], state[cursor + CURSOR_TO])
-            state[cursor + CURSOR_RECORDED] = 0
+from datalog.kernels.recording import flush_records, record
 
 
 @device
@@ -179,7 +129,7 @@ def _enter(
         if state[cursor + CURSOR_AT_END] == 0 and state[cursor + CURSOR_KEY] < low:
             seek(pages, plan, state, iterator, cursors, low)
         if recorded:
-            _record(state, records, iterator, cursor, depth, low)
+            record(state, records, iterator, cursor, depth, low)
         if state[cursor + CURSOR_AT_END] == 1:
             return False
         target = max(target, state[cursor + CURSOR_KEY])
@@ -215,7 +165,7 @@ def _leap(pages: Words, plan: Words, state: Words, records: Words, depth: int, c
                 break
             seek(pages, plan, state, iterator, cursors, target)
             if recorded:
-                _record(state, records, iterator, cursor, depth, target)
+                record(state, records, iterator, cursor, depth, target)
             if state[cursor + CURSOR_AT_END] == 1:
                 return 0
             if state[cursor + CURSOR_KEY] > target:
@@ -247,7 +197,7 @@ def _advance(pages: Words, plan: Words, state: Words, records: Words, depth: int
     cursor = cursors + (first + pointer) * CURSOR_WORDS
     seek(pages, plan, state, first + pointer, cursors, key + 1)
     if recorded:
-        _record(state, records, first + pointer, cursor, depth, key + 1)
+        record(state, records, first + pointer, cursor, depth, key + 1)
     if state[cursor + CURSOR_AT_END] == 1 or state[cursor + CURSOR_KEY] > state[level + LEVEL_HIGH]:
         return False
     state[level + LEVEL_TARGET] = state[cursor + CURSOR_KEY]
@@ -267,7 +217,7 @@ def _passes_negations(
         state[STATE_STEPS] += 1
         if recorded:
             value = state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_VALUE]
-            _write_record(state, records, plan[PLAN_ITERATORS] + negation, depth, value, value)
+            write_record(state, records, plan[PLAN_ITERATORS] + negation, depth, value, value)
         if node_exists(
             pages,
             roots[plan[at + NEGATION_SLOT]],
@@ -427,7 +377,7 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
                 break
         if found == 0:
             if recorded:
-                _flush_records(plan, state, records, cursors, depth)
+                flush_records(plan, state, records, cursors, depth)
             state[STATE_FAILED_DEPTH] = depth
             state[STATE_FAILED_BOUND] = depth
             depth -= 1
