@@ -87,7 +87,7 @@ from datalog.kernels.encoding import (
 )
 from datalog.kernels.expressions import HIGHEST, LOWEST, evaluate, narrow, passes_filters
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
-from datalog.kernels.recording import flush_records, record
+from datalog.kernels.recording import flush_records, record, write_record
 
 
 @device
