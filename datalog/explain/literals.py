@@ -7,15 +7,19 @@ belongs to none stands in the head. Parts outside the rule's own span are the gu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
+from datalog.analysis.findings import Findings
 from datalog.io.literals import spell
 from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Reference, Value
 from datalog.ir.text import format_expression
 from datalog.store.values import Values
 from datalog.syntax.tree import Span
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[()]', re.DOTALL)
 
 Check = CoreBinding | CoreFilter
 Kind = OneOf["plain", "base", "some", "or", "not", "super"]
@@ -78,6 +82,20 @@ def is_repetition(check: Check) -> bool:
 def is_constant(rule: CoreRule, check: Check) -> bool:
     """Is the check the binding of a constant term?"""
     return is_generated(rule, check) and isinstance(check, CoreBinding) and isinstance(check.expression, Value)
+
+
+def written(text: str, span: Span) -> str:
+    """What stands at a span of a program's text, on one line. Spans leave out parentheses around outermost operands: they are put back."""
+    depth = lowest = 0
+    for token in TOKEN.finditer(text, span.start, span.end):
+        depth += (token[0] == "(") - (token[0] == ")")
+        lowest = min(lowest, depth)
+    start, end = span.start, span.end
+    for _ in range(-lowest):
+        start = text.rindex("(", 0, start)
+    for _ in range(depth - lowest):
+        end = text.index(")", end) + 1
+    return Findings(text).one_line(replace(span, start=start, end=end))
 
 
 def encloses(outer: Span, inner: Span) -> bool:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from datalog.analysis.findings import Findings
 from datalog.errors import DatalogError, InternalError
 from datalog.evaluate.join import Join
 from datalog.explain.facts import Codes, read_fact, show_row
-from datalog.explain.literals import Part, is_constant, is_copy, is_repetition, kind_of, parts_of, show_atom, show_check, spelled
+from datalog.explain.literals import Part, is_constant, is_copy, is_repetition, kind_of, parts_of, show_atom, show_check, spelled, written
 from datalog.explain.proof import Proof
 from datalog.explain.workbench import Workbench
 from datalog.ir.core import CoreProgram, CoreRule
@@ -57,7 +56,7 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None) -> P
         raise DatalogError(f"{shown} does not hold\n    {HINT}")
     goal = asked.predicate.name, asked.codes
     with bench.open():
-        search = _Proving(bench, Findings(text))
+        search = _Proving(bench, text)
         search.look(goal, depth)
     return replace(search.proof(goal), limit=depth)
 
@@ -65,8 +64,8 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None) -> P
 class _Proving:
     """Finds how facts are had, and puts the finds together."""
 
-    def __init__(self, bench: Workbench, source: Findings) -> None:
-        self._bench, self._source = bench, source
+    def __init__(self, bench: Workbench, text: str) -> None:
+        self._bench, self._text = bench, text
         self._searches: dict[str, list[_Search | None]] = {}  # per predicate, one a rule; None: not prepared yet
         self._steps: dict[Key, _Step] = {}
 
@@ -138,7 +137,7 @@ class _Proving:
         return _Step(rule, tuple(premises))
 
     def _part(self, rule: CoreRule, part: Part, binding: list[int], shown: list[str]) -> Iterator[Key | Proof]:
-        source = self._source.one_line(part.span)
+        source = written(self._text, part.span)
         if any(kind_of(atom.predicate) == "not" for atom in part.atoms) or len(part.atoms) > 1:
             where = ", ".join(self._values_in(rule, part, shown))
             yield Proof(source, "absent", note=f"nothing satisfies it where {where}" if where else "nothing satisfies it")
@@ -153,7 +152,7 @@ class _Proving:
                 yield Proof(show_atom(atom, shown, nullary), "absent", note="no such row")
         for check in part.checks:
             if not (is_constant(rule, check) or is_repetition(check)):
-                yield Proof(show_check(check, shown), "computed", note=self._source.one_line(check.span))
+                yield Proof(show_check(check, shown), "computed", note=written(self._text, check.span))
 
     def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:
         """`x = 3` for each named variable of the part."""

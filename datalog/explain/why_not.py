@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from datalog.analysis.findings import Findings
 from datalog.errors import DatalogError, InternalError
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.explain.absence import Attempt, Condition, WhyNot
@@ -31,6 +30,7 @@ from datalog.explain.literals import (
     show_atom,
     show_check,
     spelled,
+    written,
 )
 from datalog.explain.workbench import Workbench
 from datalog.ir.core import CoreBinding, CoreFilter, CoreRule, Predicate, Reference, Value
@@ -57,16 +57,16 @@ def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
     rules = [rule for rule in bench.rules.get(asked.predicate.name, []) if not is_copy(rule)]
     given, nearby = _among_the_given(bench, asked)
     with bench.open():
-        attempts = [_Attempt(bench, Findings(text), rule, asked.codes).made() for rule in rules]
+        attempts = [_Attempt(bench, text, rule, asked.codes).made() for rule in rules]
     return WhyNot(shown, given, nearby, tuple(_merged(rules, attempts)))
 
 
 def _merged(rules: Sequence[CoreRule], attempts: Sequence[Attempt]) -> Iterator[Attempt]:
     """The attempts, with the alternatives of one rule of the text numbered, and those that fail alike as one."""
-    written: dict[Span, list[Attempt]] = {}
+    by_rule: dict[Span, list[Attempt]] = {}
     for rule, attempt in zip(rules, attempts, strict=True):
-        written.setdefault(rule.span, []).append(attempt)
-    for alternatives in written.values():
+        by_rule.setdefault(rule.span, []).append(attempt)
+    for alternatives in by_rule.values():
         alike: list[tuple[Attempt, list[str]]] = []
         for number, attempt in enumerate(alternatives, 1):
             same = next((numbers for other, numbers in alike if other == attempt), None)
@@ -96,8 +96,8 @@ def _among_the_given(bench: Workbench, asked: Fact) -> tuple[str, tuple[str, ...
 class _Attempt:
     """One rule against one head row."""
 
-    def __init__(self, bench: Workbench, source: Findings, rule: CoreRule, codes: Codes) -> None:
-        self._bench, self._source, self._rule, self._codes = bench, source, rule, codes
+    def __init__(self, bench: Workbench, text: str, rule: CoreRule, codes: Codes) -> None:
+        self._bench, self._text, self._rule, self._codes = bench, text, rule, codes
         self._constants = tuple(check for check in rule.bindings if is_constant(rule, check))
         self._known: list[int | None] = [None] * len(rule.variables)
         for bound in self._constants:
@@ -243,7 +243,7 @@ class _Attempt:
         return Attempt(self._rule.text, f"{span.file}:{span.line}", satisfied, failed, reason, binding, ways)
 
     def _condition(self, part: Part, shown: list[str]) -> Condition:
-        source = self._source.one_line(part.span)
+        source = written(self._text, part.span)
         if any(kind_of(atom.predicate) == "or" for atom in part.atoms):
             source = f"({source})"  # the parentheses are not in a disjunction's span
         if not part.atoms and all(is_generated(self._rule, check) for check in part.checks):

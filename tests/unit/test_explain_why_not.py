@@ -104,6 +104,21 @@ def test_a_literal_that_waits_for_its_variables_is_tried_when_it_has_them() -> N
     assert why.attempts[0].failed.text == "2 < 1"
 
 
+def test_of_atoms_that_wait_for_each_other_one_goes_before_its_computation() -> None:
+    program = "q(1, 5). r(4, 9). p(7) :- q(x, y + 1), r(y, x + 1)."
+    (attempt,) = datalog.Database(program).why_not("p(7)").attempts
+    assert [condition.text for condition in attempt.satisfied] == ["q(1, 5)"]
+    assert attempt.failed is not None and attempt.failed.text == "r(y, 1 + 1)"
+
+
+def test_an_atom_waits_for_the_variables_of_its_computation() -> None:
+    db = datalog.Database("q(5). r(1, 4). r(1, 6). p(x) :- q(y + 2), r(x, y).")
+    (attempt,) = db.why_not("p(1)").attempts
+    assert [condition.source for condition in attempt.satisfied] == ["r(x, y)"]
+    assert attempt.failed is not None and attempt.failed.source == "q(y + 2)"
+    assert attempt.ways == 2
+
+
 def test_alternatives_that_fail_alike_are_shown_once() -> None:
     db = datalog.Database("e(1). f(2). p(x) :- f(x), (e(x); x > 5).")
     assert [attempt.alternative for attempt in db.why_not("p(1)").attempts] == [""]
