@@ -18,6 +18,7 @@ from datalog.evaluate.join import Budget
 from datalog.store.tally import Tally
 
 SHARE = 0.15  # of an evaluation's work; the small steps' work is scattered, and takes about twice the time
+MOST_LOST = 0.25  # of the rows that a stratum reads; where more go, what is left is evaluated anew
 FLOOR = 5_000  # what is always allowed: about half a millisecond
 REMEMBERED = 5  # transactions whose work a changed row is kept
 FORGETTING = 0.5  # what is left of those rates each time that they forbid an attempt
@@ -53,12 +54,17 @@ class Choice:
     def resize(self, rows: int) -> None:
         self._size = rows
 
-    def anew(self, changed: int) -> bool:
-        """Should a change of `changed` rows be met by evaluation from scratch? Sets the budget for the attempt."""
+    def anew(self, changed: int, lost: float) -> bool:
+        """Should a change of `changed` rows be met by evaluation from scratch? Sets the budget for the attempt.
+
+        `lost` is the share of the rows read that go: what is left is evaluated in about (1 - lost)² of the time.
+        """
         if not self.active:
             return False
         self._seen += 1
-        allowed = int(SHARE * max(self._evaluation, self._size)) + FLOOR
+        if lost > MOST_LOST:
+            return True
+        allowed = int(SHARE * max(self._evaluation, self._size) * (1 - lost) ** 2) + FLOOR
         self.budget = Budget(self._tally, self._tally.cost + allowed)
         if not self._rates or median(self._rates) * changed <= allowed:
             return False

@@ -37,6 +37,8 @@ Coalesce = Literal["exact", "run", "hull"]
 Maintain = Literal["auto", "recorded", "derived", "recompute"]
 Progress = Callable[[int, int], None]  # strata done, strata in all
 
+LARGE_CHANGE = 32  # rows
+
 RECORDING = {"exact": code.RECORD_EXACT, "run": code.RECORD_RUNS, "hull": code.RECORD_HULLS}
 
 
@@ -209,7 +211,7 @@ class Engine:
         changed = sum(len(deltas[name]) for name in stratum.reads if name in deltas)
         if stratum.choice.wants_size:
             stratum.choice.resize(sum(self.storage.size(name) for name in (*stratum.reads, *stratum.predicates)))
-        if self.options.maintain == "recompute" or stratum.choice.anew(changed):
+        if self.options.maintain == "recompute" or stratum.choice.anew(changed, self._lost(stratum, changed, deltas, old)):
             self._anew(stratum, deltas, old)
             return
         before = self.storage.tally.cost
@@ -222,6 +224,13 @@ class Engine:
         stratum.choice.maintained(changed, self.storage.tally.cost - before)
         for name, delta in own.items():
             _note(deltas, name, delta)
+
+    def _lost(self, stratum: LiveStratum, changed: int, deltas: Mapping[str, Delta], old: Words) -> float:
+        """The greatest share that a relation which the stratum reads loses; of small changes not looked at."""
+        if changed < LARGE_CHANGE:
+            return 0.0
+        lost = [len(deltas[name].deleted) / max(1, self.storage.size(name, old)) for name in stratum.reads if name in deltas]
+        return max(lost, default=0.0)
 
     def _anew(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Evaluate a stratum from scratch, whatever it holds now; its deltas are the differences of the two versions."""
