@@ -65,8 +65,12 @@ class Database:
         from datalog.evaluate.fixpoint import Limits
         from datalog.maintain.engine import Options
 
-        given = {"rounds": max_rounds, "rows": max_rows, "seconds": max_seconds}
-        limits = replace(Limits(), **{name: limit for name, limit in given.items() if limit is not None})
+        usual = Limits()
+        limits = Limits(
+            usual.rounds if max_rounds is None else max_rounds,
+            usual.rows if max_rows is None else max_rows,
+            usual.seconds if max_seconds is None else max_seconds,
+        )
         self.text, self.file = read_program(program)
         self._options = Options(maintain, coalesce, rows_per_page, limits)
         self._orders = dict(orders or {})
