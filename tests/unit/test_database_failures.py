@@ -11,6 +11,7 @@ import pytest
 from datalog import Database
 from datalog.errors import EvaluationError
 from datalog.evaluate import join as join_module
+from datalog.maintain import choice
 from datalog.maintain.engine import Maintain
 from datalog.store.btree import BTree
 
@@ -131,6 +132,36 @@ def test_an_interrupt_while_the_first_change_is_prepared_leaves_no_half_made_arr
         db.check()
     if maintain in ("auto", "derived"):
         assert number > 1, "nothing was interrupted"
+
+
+def test_an_interrupt_while_a_rule_changes_to_records_leaves_everything_as_it_was_or_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either the transaction is committed, counted and told, or nothing of it is there."""
+    wanted = start("auto")
+    before = contents(wanted)
+    modify(wanted)
+    recorded = 0
+    for owner, name in ((join_module, "complete"), (BTree, "build")):
+        number, interrupted = 0, True
+        while interrupted:
+            number += 1
+            db = start("auto")
+            heard: list[int] = []
+            version, interrupted = db.version, False
+            db.subscribe("e", lambda changes, heard=heard: heard.append(changes.version))  # type: ignore[misc]
+            with monkeypatch.context() as patch, interrupting(patch, owner, name, number, KeyboardInterrupt):
+                for constant in ("PATIENCE", "FAIR", "FLOOR"):
+                    patch.setattr(choice, constant, 0)
+                patch.setattr(choice, "SHARE", 1000)
+                try:
+                    modify(db)
+                except KeyboardInterrupt:
+                    interrupted = True
+            done = contents(db) != before
+            assert not done or contents(db) == contents(wanted)
+            assert (db.version, len(heard)) == (version + done, int(done)), (name, number)
+            db.check()
+            recorded += any(rule.index is not None for stratum in db._engine.strata for rule in stratum.rules)
+    assert recorded > 0, "no rule has changed to records"
 
 
 @pytest.mark.parametrize("maintain", MAINTAIN)
