@@ -85,8 +85,8 @@ def test_a_stratum_that_goes_over_its_budget_anywhere_is_evaluated_anew_with_the
 def _always_try(original: object) -> object:
     """`anew` without its memory: an attempt is made each time, so that budgets are spent half-way and not avoided."""
 
-    def anew(self: choice.Choice, changed: int) -> bool:
-        original(self, changed)  # type: ignore[operator]
+    def anew(self: choice.Choice, changed: int, lost: float) -> bool:
+        original(self, changed, lost)  # type: ignore[operator]
         return False
 
     return anew
@@ -170,7 +170,7 @@ def test_no_batch_costs_much_more_than_the_evaluation_before_or_after_it(
         tally = db._engine.storage.tally
         change(db, insert=[(1_000, 1_001)])
         with monkeypatch.context() as patch:
-            patch.setattr(choice.Choice, "anew", lambda self, changed: True)
+            patch.setattr(choice.Choice, "anew", lambda self, changed, lost: True)
             start = tally.cost
             change(db, insert=[(2_000, 2_001)])
             before = tally.cost - start
@@ -178,7 +178,7 @@ def test_no_batch_costs_much_more_than_the_evaluation_before_or_after_it(
         change(db, delete=batch if deleting else (), insert=() if deleting else batch)
         done = tally.cost - start
         with monkeypatch.context() as patch:
-            patch.setattr(choice.Choice, "anew", lambda self, changed: True)
+            patch.setattr(choice.Choice, "anew", lambda self, changed, lost: True)
             start = tally.cost
             change(db, insert=[(3_000, 3_001)])
             after = tally.cost - start
