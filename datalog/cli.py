@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from datalog import __version__
-from datalog.errors import DatalogError, InternalError
+from datalog.errors import DatalogError, InternalError, SettingError
 
 if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
 
 DEBUG = "DATALOG_DEBUG"
-COALESCE = ("hull", "run", "exact")
 MAINTAIN = ("auto", "recorded", "derived", "recompute")
-SMALLEST_PAGE = 3  # rows
 INTERRUPTED, UNREAD = 130, 141
 
 program_argument = click.argument("program", type=click.Path(path_type=Path), metavar="PROGRAM.dl")
@@ -43,6 +41,14 @@ maintain_option = click.option(
     default="auto",
     help="How rules follow a change: by recorded sensitivities, by sensitivities derived on demand, by evaluation anew, or by "
     "what takes the fewest steps. Answers never differ.  [default: auto]",
+)
+settings_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting: order.RULE=x,y,z binds the variables of a rule (its number in `datalog plan`, or the head of an only rule) in this "
+    "order; max_rounds=N, max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact; rows_per_page=N.",
 )
 
 
@@ -65,6 +71,8 @@ class Commands(click.Group):
             ctx.exit(UNREAD)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except SettingError as error:
+            raise click.BadParameter(str(error), param_hint="--set") from error
         except InternalError as error:
             self._our_fault(ctx, error)
         except DatalogError as error:
@@ -104,7 +112,7 @@ def main() -> None:
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What a bad transaction does to the stream.  [default: stop]")
 @maintain_option
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Threads; for now one is used, whatever N is.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting: coalesce=hull|run|exact, rows_per_page=N.")
+@settings_option
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
 @click.pass_context
 def run(
@@ -136,9 +144,9 @@ def run(
         raise click.UsageError("with --stream, standard output is for the changes; give -D a directory")
     if output is not None and Path(output).is_file():
         raise click.UsageError(f"-D takes a directory, and {output} is a file")
-    chosen = [_setting(text) for text in settings]
     from datalog.runner import Run
     from datalog.runner import run as run_program
+    from datalog.settings import read_settings
 
     asked = Run(
         program,
@@ -147,7 +155,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        dict(chosen),
+        read_settings(settings),
         quiet,
         changes_only,
         on_error == "skip",
@@ -157,21 +165,6 @@ def run(
 
 def _only_with_stream(format: str | None, changes_only: bool, on_error: str | None) -> list[tuple[str, object]]:
     return [("--format", format), ("--changes-only", changes_only), ("--on-error", on_error)]
-
-
-def _setting(text: str) -> tuple[str, str | int]:
-    name, given, value = text.partition("=")
-    if not given:
-        raise click.BadParameter(f"{text} is no NAME=VALUE", param_hint="--set")
-    if name == "coalesce":
-        if value not in COALESCE:
-            raise click.BadParameter(f"coalesce is one of {', '.join(COALESCE)}, not {value}", param_hint="--set")
-        return name, value
-    if name == "rows_per_page":
-        if not value.isdecimal() or int(value) < SMALLEST_PAGE:
-            raise click.BadParameter(f"rows_per_page is a number from {SMALLEST_PAGE} on, not {value}", param_hint="--set")
-        return name, int(value)
-    raise click.BadParameter(f"there is no setting {name}; there are coalesce and rows_per_page", param_hint="--set")
 
 
 @main.command(short_help="Find what is wrong with programs without running them.")
@@ -218,15 +211,28 @@ def _counts(program: Program, core: CoreProgram) -> str:
     help="Plan with the sizes of the facts in DIR, as `datalog run` does.",
 )
 @maintain_option
-def plan(program: Path, facts: Path | None, maintain: str) -> None:
+@settings_option
+@click.option("--run", "running", is_flag=True, help="Evaluate the program, and show beside the estimates what there was.")
+def plan(
+    program: Path, facts: Path | None, maintain: Literal["auto", "recorded", "derived", "recompute"], settings: Sequence[str], running: bool
+) -> None:
     """Show how PROGRAM.dl is evaluated and maintained.
 
-    Quantified rules, strata, each core rule with its variable order and with how a change reaches it, and the column orders in
-    which predicates are kept.
+    Quantified rules, strata, each core rule with its variable order, with estimates and with how a change reaches it, the rows of
+    the predicates, and the column orders in which they are kept.
     """
-    from datalog.plan_report import report_file
+    from datalog.plan_report import report_file, report_run
+    from datalog.settings import read_settings
 
-    click.echo(report_file(program, facts, maintain), nl=False)
+    given = read_settings(settings)
+    if running:
+        from datalog.runner import announce_compilation, evaluate
+
+        announce_compilation(quiet=False)
+        report = report_run(evaluate(program, facts, quiet=False, maintain=maintain, **given), maintain)
+    else:
+        report = report_file(program, facts, maintain, given.get("orders"))
+    click.echo(report, nl=False)
 
 
 @main.command(short_help="Show why a fact holds, or why it does not.")

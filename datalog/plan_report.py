@@ -2,49 +2,82 @@
 
 edge(x, [y])      an iterator or a watch at column y, below the value of x
 edge([x], ·) | z  a watch at column x, in contexts that z belongs to; the dot is a column that is not looked at yet
+x 3, y 1.5        estimates: y has 1.5 values under a value of x
+
+After a run, what each join gave (head rows, the same one as often as it was derived) and took stands beside the estimates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
 from datalog.ir.formulas import Program
 from datalog.ir.text import format_core_rule, format_expression, format_rule
+from datalog.plan.forced import Orders, force_orders
 from datalog.plan.order import Statistics
 from datalog.plan.program import ProgramPlan, plan_program
 from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch, plan_delta, plan_support
-from datalog.plan.statistics import Counted, estimate
+from datalog.plan.statistics import Counted, estimate, values_by_depth
+from datalog.render import counted
+
+if TYPE_CHECKING:
+    from datalog.database import Database
+    from datalog.evaluate.join import Join
+    from datalog.maintain.engine import Engine
 
 LABEL = 13  # columns before what a line of a rule says
 
 
-def report_file(path: Path, facts: Path | None, maintain: str) -> str:
-    """The plan of a program by the sizes of its facts; of those in files only with a facts directory."""
+def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | None = None) -> str:
+    """The plan of a program by the sizes of its facts; of those in files only with a facts directory.
+
+    Raises SettingError for wrong `orders`.
+    """
     from datalog.database import compile_program, given_facts, quoting, read_program
     from datalog.store.values import Values
 
     text, file = read_program(path)
     program, core = compile_program(text, file)
+    core = force_orders(core, orders or {})
     with quoting(text, file):
         given = {name: np.unique(rows, axis=0) for name, rows in given_facts(core, facts, Values()).items()}
+    return report_plan(program, core, estimated(core, given), maintain)
+
+
+def report_run(database: Database, maintain: str) -> str:
+    """The plan of a database that has just been evaluated, with estimates as they were before, and with what there was."""
+    core, engine = database.core, database._engine
+    given = {name: engine.storage.rows(name) for name, predicate in core.predicates.items() if not predicate.derived}
+    return report_plan(database.program, core, estimated(core, given), maintain, engine)
+
+
+def estimated(core: CoreProgram, given: Mapping[str, NDArray[np.int64]]) -> Counted:
+    """Statistics of the given rows, with estimates of all that is derived."""
     sizes = {name: None if predicate.derived else len(given.get(name, ())) for name, predicate in core.predicates.items()}
     statistics = Counted(sizes.__getitem__, given.__getitem__)
     estimate(core, statistics)
-    return report_plan(program, core, statistics, maintain)
+    return statistics
 
 
-def report_plan(program: Program, core: CoreProgram, statistics: Statistics, maintain: str = "auto") -> str:
-    """Quantified rules, strata, core rules with their plans, arrangements; `statistics` tells or guesses what predicates hold."""
-    plan = plan_program(core, statistics)
+def report_plan(program: Program, core: CoreProgram, statistics: Statistics, maintain: str = "auto", engine: Engine | None = None) -> str:
+    """Quantified rules, strata, core rules with their plans, predicates, arrangements.
+
+    `statistics` tells or guesses what predicates hold; `engine` has evaluated the program.
+    """
+    plan = plan_program(core, statistics) if engine is None else engine.joins.plan
     later: list[RulePlan] = []
     sections = (
         ("quantified rules", [format_rule(rule) for rule in program.rules]),
         ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(core.strata, 1)]),
-        ("rules", list(rule_lines(core, plan, statistics, maintain, later))),
+        ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
+        ("predicates", list(predicate_lines(core, statistics, engine))),
         ("arrangements", list(arrangement_lines(core, plan, later))),
     )
     return "\n".join(
@@ -59,7 +92,9 @@ def stratum_line(number: int, stratum: Stratum) -> str:
     return f"{number}  {', '.join(stratum.predicates)}: {rules}{', recursive' if stratum.recursive else ''}"
 
 
-def rule_lines(core: CoreProgram, plan: ProgramPlan, statistics: Statistics, maintain: str, later: list[RulePlan]) -> Iterator[str]:
+def rule_lines(
+    core: CoreProgram, plan: ProgramPlan, statistics: Statistics, maintain: str, later: list[RulePlan], engine: Engine | None
+) -> Iterator[str]:
     """Each core rule with its plan; plans that only maintenance needs are added to `later`."""
     recursive = {number: stratum.predicates for stratum in core.strata if stratum.recursive for number in stratum.rules}
     for number, (own, rounds) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
@@ -70,7 +105,13 @@ def rule_lines(core: CoreProgram, plan: ProgramPlan, statistics: Statistics, mai
             yield f"   {labelled('maintenance', f'the given rows of {own.rule.head}')}"
             continue
         yield from (f"   {line}" for line in order_lines(own, core.predicates))
-        yield from (f"   {labelled('round', delta_text(delta))}" for delta in rounds)
+        yield f"   {labelled('estimate', estimate_text(own, statistics))}"
+        if engine is not None:
+            yield f"   {labelled('run', run_text(engine.joins.full[number]))}"
+        for place, delta in enumerate(rounds):
+            yield f"   {labelled('round', delta_text(delta, statistics))}"
+            if engine is not None:
+                yield f"   {labelled('  run', run_text(engine.joins.deltas[number][place].join))}"
         within = recursive.get(number, ())
         yield f"   {labelled('maintenance', maintenance(own, bool(within), maintain))}"
         if maintain == "recompute":
@@ -78,13 +119,12 @@ def rule_lines(core: CoreProgram, plan: ProgramPlan, statistics: Statistics, mai
         if maintain == "recorded" and not within:
             yield from (f"   {labelled('  watch', watch_text(watch, own, core.predicates))}" for watch in own.watches())
             continue
-        changes = [
-            plan_delta(own.rule, statistics, place, within) for place, atom in enumerate(own.rule.atoms) if atom.predicate not in within
-        ]
-        yield from (f"   {labelled('  change', delta_text(change))}" for change in changes)
+        known = statistics if engine is None else engine.joins.statistics  # as the engine will plan them
+        changes = [plan_delta(own.rule, known, place, within) for place, atom in enumerate(own.rule.atoms) if atom.predicate not in within]
+        yield from (f"   {labelled('  change', delta_text(change, known))}" for change in changes)
         later += changes
         if within:
-            support = plan_support(own.rule, statistics, within)
+            support = plan_support(own.rule, known, within)
             yield f"   {labelled('  support', support_text(support))}"
             later.append(support)
 
@@ -98,12 +138,17 @@ def maintenance(plan: RulePlan, recursive: bool, maintain: str) -> str:
     return f"{way}, or its stratum is evaluated anew where that takes fewer steps" if maintain == "auto" else way
 
 
-def delta_text(plan: RulePlan) -> str:
-    """The changed atom, and the variables that are then joined in this order."""
+def delta_text(plan: RulePlan, statistics: Statistics) -> str:
+    """The changed atom, the variables that are then joined in this order, and how many bindings a row of the atom may have."""
     rule, atom = plan.rule, plan.rule.atoms[plan.given]
     cells = ("_" if column is None else rule.variables[column] for column in atom.columns)
     known = {column for column in atom.columns if column is not None}
-    return then(f"{'!' if atom.negated else ''}{atom.predicate}({', '.join(cells)})", known, plan)
+    bindings = prod(values_by_depth(rule, statistics, plan.order, len(known), plan.given))
+    shown = then(f"{'!' if atom.negated else ''}{atom.predicate}({', '.join(cells)})", known, plan)
+    if len(plan.order) == len(known):
+        return shown
+    by = f", by {rule.forced.by}" if rule.forced is not None and plan.given in rule.forced.deltas else ""
+    return f"{shown}{by}: about {amount(bindings)} a row"
 
 
 def support_text(plan: RulePlan) -> str:
@@ -124,9 +169,44 @@ def is_copy(plan: RulePlan, predicates: dict[str, Predicate]) -> bool:
 def order_lines(plan: RulePlan, predicates: dict[str, Predicate]) -> Iterator[str]:
     """The variable order, then each variable with what takes part at its depth."""
     rule = plan.rule
-    yield labelled("order", ", ".join(rule.variables[variable] for variable in plan.order) or "no variables")
+    forced = rule.forced
+    if forced is not None and forced.ignored:
+        yield labelled(forced.by, f"ignored: {forced.ignored}")
+    names = ", ".join(rule.variables[variable] for variable in plan.order) or "no variables"
+    yield labelled("order", f"{names}, by {forced.by}" if forced is not None and forced.full is not None else names)
     for step in plan.depths:
         yield labelled(f"  {rule.variables[step.variable]}", ", ".join(step_parts(step, plan, predicates)))
+
+
+def estimate_text(plan: RulePlan, statistics: Statistics) -> str:
+    values = values_by_depth(plan.rule, statistics, plan.order)
+    each = (f"{plan.rule.variables[variable]} {amount(count)}" for variable, count in zip(plan.order, values, strict=True))
+    total = amount(prod(values))
+    return f"{', '.join(each)}: about {total} binding{'' if total == '1' else 's'}" if values else "1 binding"
+
+
+def run_text(join: Join) -> str:
+    return f"{counted(join.rows, 'row')} in {counted(join.steps, 'step')}"
+
+
+def predicate_lines(core: CoreProgram, statistics: Statistics, engine: Engine | None) -> Iterator[str]:
+    """How many rows each predicate has or may have, but for the given rows of derived ones."""
+    shown = [name for name, predicate in core.predicates.items() if predicate.derived or not predicate.hidden]
+    width = max(map(len, shown), default=0)
+    for name in shown:
+        guess, known = amount(statistics.rows(name)), statistics.size(name)
+        if known is not None:
+            text = counted(known, "row")
+        elif engine is None:
+            text = f"about {guess} row{'' if guess == '1' else 's'}"
+        else:
+            text = f"{counted(engine.storage.size(name), 'row')}, estimated {guess}"
+        yield f"{name:<{width}}  {text}"
+
+
+def amount(number: float) -> str:
+    """Three figures are enough for an estimate."""
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def step_parts(step: DepthPlan, plan: RulePlan, predicates: dict[str, Predicate]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def announce_compilation(quiet: bool) -> None:
         print("compiling the kernels (once, some seconds) …", file=sys.stderr, flush=True)
 
 
-def evaluate(program: str | Path, facts: Path, quiet: bool, **options: Any) -> Database:
+def evaluate(program: str | Path, facts: Path | None, quiet: bool, **options: Any) -> Database:
     """The database of a program and its facts, with a sign of life if that takes long."""
     from datalog.database import Database
 

@@ -53,7 +53,10 @@ class Budget:
 
 
 class Join:
-    """The join of one plan. It adds its iterator operations to `tally`; `make` makes the joins of late plans."""
+    """The join of one plan. It adds its iterator operations to `tally`; `make` makes the joins of late plans.
+
+    `steps` and `rows` count its own iterator operations and the rows that it gave.
+    """
 
     def __init__(
         self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode, tally: Tally, make: Callable[[RulePlan], Join]
@@ -65,6 +68,7 @@ class Join:
         self._positive = len(encoded.plan.positive)  # their slots come first
         self._before = np.array([atom.number < encoded.plan.given for atom in encoded.atoms], bool)
         self.tally = tally
+        self.steps = self.rows = 0
         self.failures = 0  # computations without a value that the rule did not need
         self._labels, self._decode, self._make = labels, decode, make
         self._late: dict[tuple[int, int], Join] = {}
@@ -148,10 +152,12 @@ class Join:
         if len(self._records) > LASTING_BUFFER:
             self._records = np.empty((LASTING_BUFFER, self._records.shape[1]), np.int64)
         given = np.concatenate([*output, rows]) if output else rows
+        self.rows += len(given)
         self.tally.cost += A_BINDING * len(given)
         return given, np.concatenate([*records, kept]) if records else kept
 
     def _made(self, steps: int) -> None:
+        self.steps += steps
         self.tally.steps += steps
         self.tally.cost += steps
 

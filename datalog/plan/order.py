@@ -25,6 +25,10 @@ class Statistics(Protocol):
         """How many rows; at least 1."""
         ...
 
+    def size(self, name: str) -> int | None:
+        """How many rows, where that is known and not estimated."""
+        ...
+
     def distinct(self, name: str, columns: Columns, width: int) -> float:
         """How many distinct values these columns, of `width`, have together; at least 1."""
         ...

@@ -6,7 +6,7 @@ estimated from the rules, stratum by stratum, as if columns were independent of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ class Uniform:
     def rows(self, name: str) -> float:
         return max(self._rows(name), 1)
 
+    def size(self, name: str) -> int | None:
+        return self._rows(name)
+
     def distinct(self, name: str, columns: Columns, width: int) -> float:
         return float(self.rows(name) ** (len(columns) / max(width, 1)))
 
@@ -45,6 +48,9 @@ class Counted:
     def rows(self, name: str) -> float:
         size = self._sizes(name)
         return max(size, 1) if size is not None else self.estimates.get(name, (1.0, ()))[0]
+
+    def size(self, name: str) -> int | None:
+        return self._sizes(name)
 
     def distinct(self, name: str, columns: Columns, width: int) -> float:
         size = self._sizes(name)
@@ -91,17 +97,27 @@ def _estimate(rules: list[CoreRule], width: int, statistics: Statistics) -> tupl
     return rows, tuple(min(own, rows) for own in each)
 
 
+def values_by_depth(rule: CoreRule, statistics: Statistics, order: Sequence[int], known: int = 0, without: int = -1) -> list[float]:
+    """How many values each variable of `order` has under those before it, but for the first `known`; `without` as in `variable_order`."""
+    return [
+        min(
+            [
+                *(fan for _, fan in fan_out(rule, statistics, variable, order[:depth], without)),
+                *(1.0 for binding in rule.bindings if binding.variable == variable),
+            ]
+        )
+        for depth, variable in enumerate(order)
+        if depth >= known
+    ]
+
+
 def _bindings(rule: CoreRule, statistics: Statistics) -> tuple[float, dict[int, float]]:
     """How many bindings the body may have, and how many values each variable."""
-    bound: set[int] = set()
     bindings = 1.0
     values: dict[int, float] = {}
-    for variable in variable_order(rule, statistics):
-        fans = [fan for _, fan in fan_out(rule, statistics, variable, bound)]
-        computed = any(binding.variable == variable for binding in rule.bindings)
-        fan = min([*fans, 1.0] if computed else fans)
+    order = variable_order(rule, statistics)
+    for variable, fan in zip(order, values_by_depth(rule, statistics, order), strict=True):
         bindings *= fan
         alone = [fan for _, fan in fan_out(rule, statistics, variable, set())]
         values[variable] = max(1.0, min([*alone, bindings]) if alone else bindings)
-        bound.add(variable)
     return max(bindings, 1.0), values

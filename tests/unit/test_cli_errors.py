@@ -106,9 +106,16 @@ def test_a_directory_that_cannot_be_written_is_an_error(program: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "pages=3"], "there is no setting pages; there are coalesce and rows_per_page"),
+        (
+            ["--set", "pages=3"],
+            "there is no setting pages; there are coalesce, rows_per_page, max_rounds, max_rows, max_seconds and order.RULE",
+        ),
         (["--set", "coalesce"], "coalesce is no NAME=VALUE"),
         (["--set", "coalesce=wide"], "coalesce is one of hull, run, exact, not wide"),
+        (["--set", "max_rounds=0"], "max_rounds is a number from 1 on, not 0"),
+        (["--set", "max_rows=some"], "max_rows is a number from 1 on, not some"),
+        (["--set", "max_seconds=nan"], "max_seconds is a number above 0, not nan"),
+        (["--set", "order.path=x,,y"], "order.path lists variables with commas between them: x,y,z"),
         (["--set", "rows_per_page=2"], "rows_per_page is a number from 3 on, not 2"),
         (["--maintain", "never"], "'never' is not one of 'auto', 'recorded', 'derived', 'recompute'"),
         (["-j", "0"], "0 is not in the range x>=1"),
