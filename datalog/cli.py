@@ -52,8 +52,20 @@ settings_option = click.option(
 )
 
 
+class Command(click.Command):
+    """Takes a setting that does not fit the program for wrong usage."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SettingError as error:
+            raise click.BadParameter(str(error), ctx, param_hint="--set") from error
+
+
 class Commands(click.Group):
     """Turns what a command raises into a message and an exit status."""
+
+    command_class = Command
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -71,8 +83,6 @@ class Commands(click.Group):
             ctx.exit(UNREAD)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except SettingError as error:
-            raise click.BadParameter(str(error), param_hint="--set") from error
         except InternalError as error:
             self._our_fault(ctx, error)
         except DatalogError as error:

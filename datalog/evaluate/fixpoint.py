@@ -143,6 +143,6 @@ def _runaway(rule: RecursiveRule, passed: str, rounds: int, rows: int) -> Evalua
         f"the recursion through {rule.head} takes more than {passed}: in round {rounds} it has added {rows} row{'s' if rows > 1 else ''},"
         f" in the rule `{source.text}`"
     )
-    hint = "bound the values that the rule computes" if rule.computes else "the rule computes no values, so it would end"
-    hint += f", or raise the limit {passed.partition('(')[2].rstrip(')')}"
+    limit = passed.partition("(")[2].rstrip(")")
+    hint = f"bound the values that the rule computes, or raise the limit {limit}" if rule.computes else f"raise the limit {limit}"
     return EvaluationError([Diagnostic(message, source.span.file, source.span.line, source.span.column, hint=hint)])
