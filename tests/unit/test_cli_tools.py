@@ -76,6 +76,7 @@ rules
      order        x, y
        x          edge([x], ·)
        y          edge(x, [y])
+     estimate     x 1, y 1: about 1 binding
      maintenance  by stamps, or its stratum is evaluated anew where that takes fewer steps
        change     edge(x, y)
        support    path(x, y)
@@ -85,18 +86,25 @@ rules
        y          edge(·, [y]), path([y], ·)
        x          edge([x], y)
        z          path(y, [z])
-     round        path(y, z), then x
+     estimate     y 1, x 1, z 1: about 1 binding
+     round        path(y, z), then x: about 1 a row
      maintenance  by stamps, or its stratum is evaluated anew where that takes fewer steps
-       change     edge(x, y), then z
+       change     edge(x, y), then z: about 1 a row
        support    path(x, z), then y
 
   5  far(x) ← path(x, y), !edge(x, y), y > x.
      order        x, y
        x          path([x], ·)
        y          path(x, [y]), y > x, !edge(x, y)
+     estimate     x 1, y 1: about 1 binding
      maintenance  derived on demand, or its stratum is evaluated anew where that takes fewer steps
        change     path(x, y)
        change     !edge(x, y)
+
+predicates
+  edge  0 rows
+  path  about 4 rows
+  far   about 3 rows
 
 arrangements
   edge       from, to; to, from
@@ -149,6 +157,67 @@ def test_the_plan_shown_is_the_plan_that_runs(program: Path, tmp_path: Path) -> 
     for join in database._engine.joins.plan.rules:
         if not join.rule.text.startswith("the given rows"):
             assert f"     order        {', '.join(join.rule.variables[variable] for variable in join.order)}\n" in shown
+
+
+def test_plan_shows_what_there_was_beside_the_estimates(program: Path) -> None:
+    program.write_text(PATHS + "edge(1, 2). edge(2, 3). edge(3, 1). edge(3, 4).\n")
+    shown = datalog("plan", program, "--run").out
+    database = package.Database(program)
+    joins = database._engine.joins
+    full, follow = joins.full[3], joins.deltas[3][0].join
+    assert (full.rows, full.steps) == (0, 0), "it is evaluated before there are any paths"
+    assert follow.rows >= 8 and follow.steps >= follow.rows
+    assert (
+        f"""
+     estimate     y 3, x 1, z 4: about 12 bindings
+     run          0 rows in 0 steps
+     round        path(y, z), then x: about 1 a row
+       run        {follow.rows} rows in {follow.steps} steps
+"""
+        in shown
+    )
+    assert (
+        f"""
+predicates
+  edge  4 rows
+  path  {len(database["path"])} rows, estimated """
+        in shown
+    )
+    assert sum(join.steps for join in (*joins.full, follow)) == database.steps
+    without = datalog("plan", program).out
+    assert "run   " not in without
+    assert [line for line in without.splitlines() if "order  " in line] == [line for line in shown.splitlines() if "order  " in line]
+
+
+def test_plan_shows_which_orders_were_asked_for(program: Path) -> None:
+    program.write_text(PATHS.replace("path(y, z).\n", "path(y, z).\n.plan 0:(1,2)\n"))
+    shown = datalog("plan", program, "--set", "order.far=y,x").out
+    assert "  order        x, y, z, by .plan\n" in shown
+    assert "  round        path(y, z), then x, by .plan: about 1 a row\n" in shown
+    assert "  order        y, x, by --set\n" in shown
+
+
+def test_plan_says_that_a_plan_is_ignored(program: Path) -> None:
+    choice = "(e(a, b); e(b, a); e(a, b), e(b, _); e(b, a), e(a, _); e(a, b), e(b, a))"
+    program.write_text(f"many(a, b) :- {choice}, {choice}.\n.plan 0:({', '.join(map(str, range(1, 17)))})\n.decl e(x: number, y: number)\n")
+    assert "  .plan        ignored: a part of the body has become a predicate of its own\n" in datalog("plan", program).out
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_an_order_that_does_not_fit_its_rule_is_wrong_usage(program: Path, command: str) -> None:
+    program.write_text(PATHS)
+    for setting, message in (("order.far=y", "order.far: x is missing"), ("order.9=x", "order.9: there is no rule 9")):
+        outcome = datalog(command, program, "--set", setting)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert f"Invalid value for --set: {message}" in outcome.err
+        assert outcome.err.startswith("Usage: datalog ")
+
+
+def test_an_order_changes_no_answer(program: Path) -> None:
+    program.write_text(PATHS + "edge(1, 2). edge(2, 3). edge(3, 1). edge(1, 4).\n.output path, far\n")
+    usual = datalog("run", program).out
+    for order in ("x,y,z", "z,y,x", "z,x,y"):
+        assert datalog("run", program, "--set", f"order.4={order}", "--set", "order.far=y,x").out == usual
 
 
 # --- fmt -------------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ from datalog.syntax.tree import (
     Literal,
     Negation,
     Operation,
+    Plan,
+    PlanVersion,
     Rule,
     Span,
     Term,
@@ -108,6 +110,23 @@ def test_a_directive_keeps_its_parameters_in_order_with_their_python_types() -> 
 def test_directives_may_name_several_predicates_and_need_no_parameters() -> None:
     program = parse(".output a, b.c\n.printsize a\n.input d()\na(1).")
     assert program.clauses[:3] == (Directive("output", ("a", "b.c")), Directive("printsize", ("a",)), Directive("input", ("d",)))
+
+
+def test_a_plan_is_a_clause_of_its_own_behind_a_rule_of_either_dialect() -> None:
+    for arrow in (":-", "<-"):
+        program = parse(f"p(x) {arrow} q(x), r(x). // why\n.plan 0:(2,1), 1 : ( 1 , 2 )\np(1).")
+        assert [type(found) for found in program.clauses] == [Rule, Plan, Rule]
+        assert program.clauses[1] == Plan((PlanVersion(0, (2, 1)), PlanVersion(1, (1, 2))))
+        assert (program.clauses[1].span.line, program.clauses[1].span.end_column) == (2, 29)
+
+
+@pytest.mark.parametrize("written", [".plan", ".plan 0", ".plan 0:()", ".plan 0:(x)", ".plan 0:(1,)", ".plan 0x1:(1)", ".plan 0:(12345)"])
+def test_a_malformed_plan_is_refused_and_what_follows_is_read(written: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        parse(f"p(x) :- q(x).\n{written}\np(1) :- .\n")
+    assert [found.line for found in caught.value.diagnostics][-1] == 3
+    assert caught.value.line in (2, 3)
+    assert len(caught.value.diagnostics) == 2
 
 
 # --- Rules -------------------------------------------------------------------------------------------------------------------------

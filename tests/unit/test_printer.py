@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 
 from datalog.syntax import format_clause, format_literal, format_program, format_rule, format_term, parse, parse_literals
-from datalog.syntax.tree import Atom, Comparison, Conjunction, Constant, Declaration, Operation, Program, Rule, Term, Variable
+from datalog.syntax.tree import (
+    NOWHERE,
+    Atom,
+    Comparison,
+    Conjunction,
+    Constant,
+    Declaration,
+    Operation,
+    Plan,
+    PlanVersion,
+    Program,
+    Rule,
+    Term,
+    Variable,
+)
 
 X, Y = Variable("x"), Variable("y")
 
@@ -99,6 +114,7 @@ def test_a_literal_is_written_with_the_fewest_parentheses(written: str, canonica
         (".type T<:symbol", ".type T <: symbol"),
         (".number_type T", ".type T <: number"),
         (".input p()", ".input p"),
+        (".plan 0 : ( 2,1 ) ,1:(1,2)", ".plan 0:(2, 1), 1:(1, 2)"),
         ('.input p,q(IO="file",filename=x,headers="true",n=0x10)', '.input p, q(IO=file, filename="x", headers=true, n=16)'),
     ],
 )
@@ -129,6 +145,17 @@ def test_a_generated_program_has_blank_lines_between_kinds_of_clauses() -> None:
     declaration = Declaration(("p",), ())
     fact = Rule((Atom("p", ()),), Conjunction(()), "")
     assert format_program(Program((declaration, declaration, fact, fact))) == ".decl p()\n.decl p()\n\np().\np().\n"
+
+
+def test_a_plan_stays_beside_its_rule() -> None:
+    program = parse("p(x):-q(x),r(x).  .plan 0:(2,1)\n.output p")
+    assert format_program(program) == "p(x) :- q(x), r(x).\n.plan 0:(2, 1)\n.output p\n"
+    assert format_program(parse("p(x) :- q(x). // why\n\n/* how */ .plan 0:(1)")) == "p(x) :- q(x). // why\n\n/* how */\n.plan 0:(1)\n"
+    plan = Plan((PlanVersion(0, (1,)),))
+    rule = parse("p(x) :- q(x).").clauses[0]
+    fact = parse("q(1).").clauses[0]
+    without_places = Program(tuple(replace(clause, span=NOWHERE) for clause in (rule, plan, fact)))
+    assert format_program(without_places) == "p(x) :- q(x).\n.plan 0:(1)\nq(1).\n"
 
 
 def test_a_long_rule_has_one_literal_a_line() -> None:
