@@ -163,8 +163,7 @@ def assert_attempt(db: Any, attempt: Attempt, rule: Rule, name: str, row: Row, t
     fixed = [f"{term.name} = {spelled(value, type)}" for term, value, type in columns if isinstance(term, Var)]
     if attempt.failed is None:
         ground = [f"{spelled(value, type)} = {term_text(term)}" for term, value, type in columns if not list(mentions(term))]
-        same = [f"{left} = {right}" for left, right in unified(rule.body)]
-        assert holds(db, [*fixed, *ground, *same]) is False
+        assert holds(db, with_merged([*fixed, *ground], rule)) is False
         return
     satisfied = [condition.source for condition in attempt.satisfied]
     tests = [*fixed, *satisfied, attempt.failed.source]
