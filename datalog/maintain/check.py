@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import InternalError
 from datalog.maintain.engine import Engine
+from datalog.plan.rule import suspects_of
 from datalog.store.rows import sort_distinct
 
 
@@ -28,6 +29,9 @@ def check_engine(engine: Engine) -> None:
         if storage.payloads[name] == "counts":
             _compare(engine, name, "the maintained and recomputed support counts", _counted(engine, name), _counted(fresh, name))
     for stratum in engine.strata:
+        for name in stratum.predicates if stratum.recursive is not None else ():
+            if storage.size(suspects_of(name), committed):
+                raise InternalError(f"{name}: rows are under suspicion between transactions")
         for rule in stratum.rules:
             for watch in rule.index.watches if rule.index is not None else ():
                 watch.tree.check(int(committed[watch.number]))

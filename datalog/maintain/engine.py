@@ -234,8 +234,11 @@ class Engine:
 
     def _anew(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Evaluate a stratum from scratch, whatever it holds now; its deltas are the differences of the two versions."""
-        for name in stratum.predicates:
-            self.storage.clear(name)
+        if stratum.recursive is not None:
+            stratum.recursive.empty()
+        else:
+            for name in stratum.predicates:
+                self.storage.clear(name)
         self._evaluate(stratum)
         for name in stratum.predicates:
             _note(deltas, name, self.storage.difference(name, old, self.storage.roots))

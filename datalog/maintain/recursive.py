@@ -82,6 +82,12 @@ class RecursiveStratum:
         found = evaluate_all(self._storage, self.predicates, self.rules)
         _, self.stamp = close(self._storage, self.rules, found, self.stamp, self._limits)
 
+    def empty(self) -> None:
+        """Empty the stratum's predicates, and forget suspects that an attempt left when its budget was spent."""
+        for name in self.predicates:
+            self._storage.clear(name)
+            self._storage.clear(suspects_of(name))
+
     def maintain(
         self,
         changes: Sequence[ChangeJoin],
