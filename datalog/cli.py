@@ -182,7 +182,7 @@ def _only_with_stream(format: str | None, changes_only: bool, on_error: str | No
 @click.pass_context
 def check(ctx: click.Context, programs: Sequence[Path]) -> None:
     """Find what is wrong with programs without running them: syntax, types, unbound variables, negation through recursion."""
-    from datalog.database import compile_program, read_program
+    from datalog.program import compile_program, read_program
 
     status = 0
     for path in programs:

@@ -6,42 +6,16 @@ A program with neither directive, as programs in the papers' dialect are, gives 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from datalog.errors import Diagnostic, ProgramError
 from datalog.ir.core import CoreProgram
 from datalog.syntax.tree import Directive
 
 if TYPE_CHECKING:
     from datalog.database import Database
-
-
-def check_directives(directives: Iterable[Directive]) -> None:
-    """Raise ProgramError with all parameters that make no sense, and with outputs that would overwrite each other."""
-    from datalog.io.layout import place_of
-
-    found: list[Diagnostic] = []
-    taken: dict[str, str] = {}
-    for directive in directives:
-        if directive.kind == "printsize":
-            continue
-        try:
-            place = place_of(directive)
-        except ProgramError as error:
-            found += error.diagnostics
-            continue
-        for name in directive.predicates if directive.kind == "output" and place.io == "file" else ():
-            file = place.filename or f"{name}.csv"
-            other = taken.setdefault(file, name)
-            if other != name:
-                span, hint = directive.span, "give each output a filename of its own"
-                message = f"{other} and {name} would both be written to {file}"
-                found.append(Diagnostic(message, span.file, span.line, span.column, hint=hint))
-    if found:
-        raise ProgramError(found)
 
 
 def output_names(core: CoreProgram) -> list[str]:
@@ -83,8 +57,8 @@ def write_outputs(database: Database, directory: Path | None, sizes: TextIO, pri
 
     Without `printing`, outputs whose place is standard output are left out.
     """
-    from datalog.database import quoting
     from datalog.io.output import print_size, write_output
+    from datalog.program import quoting
 
     for directive, name in wanted(database.core):
         predicate = database.predicates[name]

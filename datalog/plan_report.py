@@ -40,7 +40,7 @@ def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | 
 
     Raises SettingError for wrong `orders`.
     """
-    from datalog.database import compile_program, given_facts, quoting, read_program
+    from datalog.program import compile_program, given_facts, quoting, read_program
     from datalog.store.values import Values
 
     text, file = read_program(path)
@@ -235,7 +235,7 @@ def filter_text(check: CoreFilter, names: Sequence[str]) -> str:
 
 def atom_text(atom: AtomPlan, level: int, plan: RulePlan, predicates: dict[str, Predicate]) -> str:
     """The atom with its columns as declared: variables above `level`, the one at `level` in brackets, dots beyond."""
-    cells = ["_"] * len(predicates[atom.predicate].types)
+    cells = ["_"] * predicates[atom.predicate].width
     for place, (column, depth) in enumerate(zip(atom.columns, atom.depths, strict=True)):
         name = plan.rule.variables[plan.order[depth]]
         cells[column] = name if place < level else f"[{name}]" if place == level else "·"

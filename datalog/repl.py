@@ -209,7 +209,7 @@ class Session:
 
     def _add(self, text: str, clauses: list[tree.Clause]) -> None:
         """Add clauses of `text` to the program, and the facts that their `.input` directives name."""
-        from datalog.database import compile_program, given_facts, quoting
+        from datalog.program import compile_program, given_facts, quoting
 
         database = self.database
         before, added = database.text.rstrip(), only(text, [clause.span for clause in clauses])
@@ -274,7 +274,7 @@ class Session:
         print(self.database.why_not(argument))
 
     def _load(self, argument: str) -> None:
-        from datalog.database import read_program
+        from datalog.program import read_program
 
         text, file = read_program(Path(argument))
         try:

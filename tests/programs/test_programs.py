@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from datalog.database import compile_program, given_facts
 from datalog.io.changes import format_changes
 from datalog.io.rows import rows_of
 from datalog.io.stream import StagedTransaction, read_transactions
 from datalog.ir.core import Predicate
 from datalog.outputs import output_names
+from datalog.program import compile_program, given_facts
 from datalog.store.values import Row, Values
 from tests.command_line import datalog
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from datalog.database import compile_program
 from datalog.io.changes import format_changes
 from datalog.io.stream import StagedTransaction, read_transactions
 from datalog.ir.core import Predicate
+from datalog.program import compile_program
 from tests.command_line import datalog
 
 HERE = Path(__file__).parent

@@ -144,7 +144,7 @@ def test_a_bug_of_ours_asks_for_a_report(program: Path, monkeypatch: pytest.Monk
         raise ZeroDivisionError("somewhere")
 
     program.write_text("p(1).\n")
-    monkeypatch.setattr("datalog.database.compile_program", broken)
+    monkeypatch.setattr("datalog.program.compile_program", broken)
     monkeypatch.delenv("DATALOG_DEBUG", raising=False)
     outcome = datalog("check", program)
     assert outcome.status == 1

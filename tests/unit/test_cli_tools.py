@@ -189,6 +189,13 @@ predicates
     assert [line for line in without.splitlines() if "order  " in line] == [line for line in shown.splitlines() if "order  " in line]
 
 
+def test_plan_shows_predicates_without_columns_as_they_are_stored(program: Path) -> None:
+    program.write_text("on() :- p(_, x), x > 3.\nseen(x) :- p(x, _), on(), !p(_, 7), q(_).\np(1, 2). q(1).\n")
+    shown = datalog("plan", program, "--run").out
+    assert "  =0         constant, on([=0]), q@some([=0])\n" in shown
+    assert "\npredicates\n  on      0 rows, estimated " in shown and "\n  q@some  1 row, estimated " in shown
+
+
 def test_plan_shows_which_orders_were_asked_for(program: Path) -> None:
     program.write_text(PATHS.replace("path(y, z).\n", "path(y, z).\n.plan 0:(1,2)\n"))
     shown = datalog("plan", program, "--set", "order.far=y,x").out

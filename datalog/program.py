@@ -1,0 +1,106 @@
+"""A program before it runs: its text, its rules in both forms, and the facts that it starts with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import Diagnostic, PlacedError, ProgramError
+from datalog.syntax.tree import Directive
+
+if TYPE_CHECKING:
+    from datalog.ir.core import CoreProgram
+    from datalog.ir.formulas import Program
+    from datalog.store.values import Values
+
+Words = NDArray[np.int64]
+
+
+def read_program(program: str | Path) -> tuple[str, str]:
+    """The text of a program and the name of its file; a string is a path if it ends in `.dl` and has one line."""
+    if isinstance(program, str) and not (program.endswith(".dl") and "\n" not in program):
+        return program, "<program>"
+    path = Path(program)
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except OSError as error:
+        raise ProgramError([Diagnostic(f"cannot read {path}: {error.strerror}", str(path), 0, 0)]) from error
+    except UnicodeDecodeError as error:
+        raise ProgramError([Diagnostic(f"{path} is not UTF-8: {error.reason} at byte {error.start}", str(path), 0, 0)]) from error
+
+
+def compile_program(text: str, file: str) -> tuple[Program, CoreProgram]:
+    """A program as quantified rules and as core rules. Raises ProgramError with everything that is wrong without its facts."""
+    from datalog.analysis import analyse
+    from datalog.rewrite import lower
+    from datalog.syntax import parse
+
+    program = analyse(parse(text, file))
+    core = lower(program)
+    with quoting(text, file):
+        check_directives(core.directives)
+    return program, core
+
+
+def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> dict[str, Words]:
+    """The facts of the text and, given a directory, those of the files of `.input`, by the predicates that store them.
+
+    Rows come in any order, and may come twice.
+    """
+    from datalog.io.facts import read_facts
+
+    found: dict[str, list[Words]] = {}
+    for name, rows in core.facts.items():
+        found.setdefault(name, []).append(values.encode_rows(rows, core.predicates[name].types))
+    for directive in core.directives if directory is not None else ():
+        for name in directive.predicates if directive.kind == "input" else ():
+            assert directory is not None
+            predicate = core.predicates[name]
+            codes = read_facts(directive, predicate, directory, values)
+            found.setdefault(predicate.base or name, []).append(codes)
+    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+
+
+@contextmanager
+def quoting(text: str, file: str) -> Iterator[None]:
+    """Quote the line of a program or query in errors that name a place in it and do not know its text."""
+    try:
+        yield
+    except PlacedError as error:
+        lines = text.split("\n")
+        found = [
+            replace(one, text=lines[one.line - 1].rstrip("\r")) if one.file == file and 0 < one.line <= len(lines) and not one.text else one
+            for one in error.diagnostics
+        ]
+        raise type(error)(found) from error.__cause__
+
+
+def check_directives(directives: Iterable[Directive]) -> None:
+    """Raise ProgramError with all parameters that make no sense, and with outputs that would overwrite each other."""
+    from datalog.io.layout import place_of
+
+    found: list[Diagnostic] = []
+    taken: dict[str, str] = {}
+    for directive in directives:
+        if directive.kind == "printsize":
+            continue
+        try:
+            place = place_of(directive)
+        except ProgramError as error:
+            found += error.diagnostics
+            continue
+        for name in directive.predicates if directive.kind == "output" and place.io == "file" else ():
+            file = place.filename or f"{name}.csv"
+            other = taken.setdefault(file, name)
+            if other != name:
+                span, hint = directive.span, "give each output a filename of its own"
+                message = f"{other} and {name} would both be written to {file}"
+                found.append(Diagnostic(message, span.file, span.line, span.column, hint=hint))
+    if found:
+        raise ProgramError(found)
