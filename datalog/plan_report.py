@@ -40,7 +40,7 @@ def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | 
 
     Raises SettingError for wrong `orders`.
     """
-    from datalog.database import compile_program, given_facts, quoting, read_program
+    from datalog.program import compile_program, given_facts, quoting, read_program
     from datalog.store.values import Values
 
     text, file = read_program(path)
