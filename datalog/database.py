@@ -249,6 +249,7 @@ class Database:
             for predicate, callback in list(self._subscribers):
                 if predicate in done:
                     callback(done)
+            self._engine.settle()
             return done
 
     def _predicate(self, name: str) -> Predicate:

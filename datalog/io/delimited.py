@@ -79,7 +79,7 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         return np.empty((0, len(predicate.types)), np.int64)
     if layout.headers and layout.rfc4180 and b'"' in data[:start]:
         return None
-    if len(predicate.types) > 1 and (data.startswith(b"\n", start) or b"\n\n" in data or b"\n\r\n" in data):
+    if len(predicate.types) > 1 and (data.startswith((b"\n", b"\r\n"), start) or b"\n\n" in data or b"\n\r\n" in data):
         return None
     if len(delimiter) > 1:
         if layout.rfc4180 or STAND_IN in data:

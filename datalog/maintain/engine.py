@@ -112,8 +112,13 @@ class Engine:
             for rule in self._counted_rules():
                 rule.unsettled = False
             raise
-        self._settle()
         return deltas
+
+    def settle(self) -> None:
+        """After a transaction: let rules change to or from records where that has proved to be the cheaper way."""
+        for rule in self._counted_rules():
+            if rule.unsettled:
+                rule.settle()
 
     # --- preparation ------------------------------------------------------------------------------------------------------
 
@@ -182,12 +187,7 @@ class Engine:
         except BaseException:
             self.storage.abort()
             raise
-        self._settle()
-
-    def _settle(self) -> None:
-        for rule in self._counted_rules():
-            if rule.unsettled:
-                rule.settle()
+        self.settle()
 
     def _counted_rules(self) -> Iterator[CountedRule]:
         return (rule for stratum in self.strata for rule in stratum.rules)

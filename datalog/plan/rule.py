@@ -5,10 +5,10 @@ A plan does not know trees yet: it asks for columns (`requests`), and `encode` f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from datalog.ir.core import CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type
+from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type, Value
 from datalog.plan.arrangements import Columns
 from datalog.plan.forced import forced_order
 from datalog.plan.order import Statistics, is_fallible, variable_order, variables_of
@@ -236,7 +236,8 @@ def _place_checks(
     may fail at the last depth, but for `postponed` bindings of variables that no atom binds (`joined`: depths that one does)."""
     checks = _Checks({}, {}, {}, {})
     last = len(depth_of) - 1
-    for number, binding in enumerate(rule.bindings):
+    # In an order that does not depend on how the body was written.
+    for number, binding in sorted(enumerate(rule.bindings), key=lambda one: _said(one[1].expression, depth_of)):
         depth = depth_of[binding.variable]
         known = max((depth_of[v] for v in variables_of(binding.expression)), default=-1)
         if known < depth and depth not in checks.bindings and not (number in postponed and depth in joined):
@@ -244,7 +245,7 @@ def _place_checks(
         else:
             equality = CoreFilter("=", Reference(binding.variable, rule.types[binding.variable]), binding.expression, binding.span)
             checks.add(max(known, depth), equality, last if number in postponed else None)
-    for check in rule.filters:
+    for check in sorted(rule.filters, key=lambda one: (one.operator, _said(one.left, depth_of), _said(one.right, depth_of))):
         depth = max((depth_of[v] for v in variables_of(check.left) | variables_of(check.right)), default=0)
         late = last if late_from is not None and depth >= late_from else None
         bound = _as_bound(check, depth, depth_of)
@@ -253,6 +254,17 @@ def _place_checks(
         else:
             checks.add(depth, check, late)
     return checks
+
+
+def _said(expression: Expression, depth_of: Mapping[int, int]) -> str:
+    """An expression as text, with depths for variables."""
+    match expression:
+        case Reference(variable=variable):
+            return f"at {depth_of[variable]}"
+        case Value(value=value):
+            return repr(value)
+        case Apply(name=name, arguments=arguments):
+            return f"{name}({', '.join(_said(argument, depth_of) for argument in arguments)})"
 
 
 def _as_bound(check: CoreFilter, depth: int, depth_of: dict[int, int]) -> Bound | None:
