@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from datalog import Database
 from datalog.maintain.engine import Maintain
+from tests.kernels.blocks import COMPILED
 
 Edge = tuple[int, int]
+CLIQUES = (20, 40, 80) if COMPILED else (18, 26, 36)
+CHAINS = (50, 100, 200) if COMPILED else (12, 24, 48)
+LONG = 300 if COMPILED else 60
 
 _CLOSURE = ".decl e(x: number, y: number)\n.decl p(x: number, y: number)\np(x, y) :- e(x, y).\n"
 LEFT = _CLOSURE + "p(x, z) :- p(x, y), e(y, z).\n"

@@ -8,7 +8,7 @@ from datalog.maintain.engine import Maintain
 from tests.kernels.blocks import COMPILED
 from tests.work.graphs import TRIANGLES, change, on_edges, ring
 
-SIZES = [1_000, 10_000, 100_000] if COMPILED else [100, 1_000]
+SIZES = [1_000, 10_000, 100_000] if COMPILED else [60, 240]
 MAINTAIN: list[Maintain] = ["recorded", "derived", "auto"]
 
 
@@ -22,7 +22,7 @@ def test_a_change_that_a_rule_does_not_read_makes_no_step_for_it(maintain: Maint
         tx.insert("lone", [(4,)])
     assert tx.changes["named"].inserted == [(4,)]
     few = db.steps - before
-    larger = on_edges(TRIANGLES, ring(1_000), maintain)
+    larger = on_edges(TRIANGLES, ring(1_000 if COMPILED else 200), maintain)
     with larger.transaction() as tx:
         tx.insert("lone", [(1,), (2,), (3,)])
     before = larger.steps
@@ -69,10 +69,11 @@ def test_one_edge_deleted_and_inserted_again_costs_the_same_at_every_size(mainta
 
 @pytest.mark.parametrize("maintain", MAINTAIN)
 def test_the_cost_of_a_local_change_stays_the_same_through_many_transactions(maintain: Maintain) -> None:
-    db = on_edges(TRIANGLES, ring(500), maintain)
+    db = on_edges(TRIANGLES, ring(500 if COMPILED else 120), maintain)
     costs = []
     for round_ in range(120):
-        edge = (37 * round_ % 499, 37 * round_ % 499 + 1)
+        node = 37 * round_ % 100
+        edge = (node, node + 1)
         costs.append(change(db, delete=[edge], derived="t").steps + change(db, insert=[edge], derived="t").steps)
     assert max(costs[-20:]) <= 1.2 * max(costs[:20]), "a stream must not make a database slower"
     db.check()
