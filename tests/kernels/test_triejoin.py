@@ -17,22 +17,8 @@ from datalog.kernels import encoding as code
 from datalog.plan.rule import RulePlan, plan_delta, plan_rule, plan_support, suspects_of
 from datalog.syntax.tree import NOWHERE
 from tests.kernels.blocks import COMPILED, LEAST, examples
-from tests.kernels.triejoin_twin import (
-    NO_STAMP,
-    PREDICATES,
-    Prefix,
-    Relations,
-    Trees,
-    encode,
-    least_record_room,
-    orders,
-    prefixes,
-    relations,
-    rules,
-    run,
-    sizes,
-    twin,
-)
+from tests.kernels.random_rules import PREDICATES, orders, prefixes, relations, rules
+from tests.kernels.triejoin_twin import NO_STAMP, Prefix, Relations, Trees, encode, least_record_room, run, sizes, twin
 
 Stored = dict[str, dict[tuple[int, ...], int]]
 PAGES = st.sampled_from([3, 4, None])

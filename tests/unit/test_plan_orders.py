@@ -15,8 +15,9 @@ from datalog.plan.arrangements import fewest_arrangements
 from datalog.plan.rule import RulePlan, plan_delta, plan_rule, plan_support
 from datalog.plan.statistics import Uniform
 from tests.kernels.blocks import COMPILED, Row, examples
+from tests.kernels.random_rules import Stored, permuted, rules, stored_rows
 from tests.kernels.triejoin_twin import Prefix as Asked
-from tests.kernels.triejoin_twin import Stored, Trees, encode, permuted, rules, run, sizes, stored_rows
+from tests.kernels.triejoin_twin import Trees, encode, run, sizes
 
 Rules = list[tuple[str, list[str]]]
 

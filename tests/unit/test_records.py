@@ -26,7 +26,8 @@ from datalog.plan.rule import AtomPlan, DepthPlan
 from datalog.store.storage import Delta
 from datalog.store.values import Values
 from tests.kernels.blocks import GREATEST, LEAST, Block, Row, block, examples, tuples
-from tests.kernels.triejoin_twin import COMPARE, HARMLESS, PREDICATES, Prefix, bindings, relations, rules, value_of
+from tests.kernels.random_rules import HARMLESS, PREDICATES, relations, rules
+from tests.kernels.triejoin_twin import COMPARE, Prefix, bindings, value_of
 
 COALESCE: list[Coalesce] = ["exact", "run", "hull"]
 Stored = dict[str, set[Row]]
