@@ -293,7 +293,9 @@ def _join(atom: Atom, tables: _Tables, names: tuple[str, ...], rows: set[Row]) -
         try:
             found = index.get(tuple(_value(term, position, row) for _, term in keys), ())
         except OracleArithmeticError as error:
-            result.add((str(error), *row[1:], *(_MISSING for _ in fresh)))
+            result.update(
+                _join_what_has_values(atom, tables, keys, list(fresh.values()), late, position, all_position, (str(error), *row[1:]))
+            )
             continue
         for match in found:
             extended = (*row, *(match[column] for column in fresh.values()))
@@ -303,6 +305,39 @@ def _join(atom: Atom, tables: _Tables, names: tuple[str, ...], rows: set[Row]) -
             except OracleArithmeticError as error:
                 result.add((str(error), *extended[1:]))
     return all_names, result
+
+
+def _join_what_has_values(
+    atom: Atom,
+    tables: _Tables,
+    keys: list[tuple[int, Term]],
+    fresh: list[int],
+    late: list[tuple[int, Term]],
+    position: Mapping[str, int],
+    all_position: Mapping[str, int],
+    row: Row,
+) -> Iterator[Row]:
+    """The join of an assignment in which some computation has no value: terms without a value match anything, and a variable
+    without one takes the value that it meets."""
+    judged, missing = [], {}
+    for column, term in keys:
+        try:
+            judged.append((column, _value(term, position, row)))
+        except OracleArithmeticError:
+            if isinstance(term, Var):
+                missing[position[term.name]] = column
+    for match in tables.matching(atom.predicate, tuple(column for column, _ in judged)).get(tuple(value for _, value in judged), ()):
+        met = tuple(match[missing[place]] if place in missing else value for place, value in enumerate(row))
+        extended = (*met, *(match[column] for column in fresh))
+        if all(_may_equal(term, all_position, extended, match[column]) for column, term in late):
+            yield extended
+
+
+def _may_equal(term: Term, position: Mapping[str, int], row: Row, value: Value) -> bool:
+    try:
+        return _value(term, position, row) == value
+    except OracleArithmeticError:
+        return True
 
 
 def _compare(literal: Compare, names: tuple[str, ...], rows: set[Row]) -> tuple[tuple[str, ...], set[Row]]:

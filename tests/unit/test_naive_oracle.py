@@ -193,6 +193,14 @@ def test_a_guard_prevents_an_error_wherever_it_stands(guard: Literal) -> None:
         assert evaluate(program(rule(atom("h", Y), *body), p=1, q=2, zero=1, h=1), facts)["h"] == rows(2)
 
 
+def test_an_atom_with_a_missing_value_holds_if_a_row_agrees_in_its_other_columns() -> None:
+    half = 2**62
+    doubled = program(rule(atom("h", X), atom("q", number(2), X), atom("q", X, op("+", X, X))), q=2, h=1)
+    assert evaluate(doubled, {"q": rows((2, half))})["h"] == set()
+    with pytest.raises(OracleArithmeticError):
+        evaluate(doubled, {"q": rows((2, half), (half, 5))})
+
+
 def test_a_missing_value_is_an_error_only_if_the_rest_of_the_body_holds() -> None:
     looked_up = program(rule(atom("h", Y), atom("p", X), QUOTIENT, atom("q", Y)), p=1, q=1, h=1)
     assert evaluate(looked_up, {"p": rows(0)})["h"] == set()
