@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -237,8 +238,11 @@ class Database:
             f"{name} is derived by rules and has no facts of its own; change what it is derived from, or declare `.input {name}`"
         )
 
-    def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> Changes:
-        """Apply distinct sorted rows with their signs, per given predicate. For transactions."""
+    def commit(self, transaction: Transaction, changes: Mapping[str, tuple[Words, Words]]) -> None:
+        """Apply distinct sorted rows with their signs, per given predicate, and tell the transaction and the subscribers.
+
+        A subscriber that raises does not keep the others from being told; its exception is raised then. The commit stands.
+        """
         with self._lock:
             # Rules that were added since the rows were staged may derive their predicates.
             changes = {self._given(name) if not self.predicates[name].hidden else name: change for name, change in changes.items()}
@@ -246,11 +250,12 @@ class Database:
                 deltas = self._engine.apply(changes)
             self._version += 1
             done = Changes(self._version, deltas, self.predicates, self._values)
-            for predicate, callback in list(self._subscribers):
-                if predicate in done:
-                    callback(done)
-            self._engine.settle()
-            return done
+            transaction.committed(done)
+            with ExitStack() as told:  # calls back in reverse, each whatever the others raise
+                told.callback(self._engine.settle)
+                for predicate, callback in reversed(self._subscribers):
+                    if predicate in done:
+                        told.callback(callback, done)
 
     def _predicate(self, name: str) -> Predicate:
         predicate = self.predicates.get(name)

@@ -96,8 +96,12 @@ class Transaction:
     def commit(self) -> Changes:
         """Apply everything that was staged. Raises what evaluation raises, and then nothing has changed."""
         self._end()
-        self._changes = self._database.apply({name: _last_words(blocks) for name, blocks in self._staged.items()})
-        return self._changes
+        self._database.commit(self, {name: _last_words(blocks) for name, blocks in self._staged.items()})
+        return self.changes
+
+    def committed(self, changes: Changes) -> None:
+        """Take note of what the transaction changed. For the database."""
+        self._changes = changes
 
     def abort(self) -> None:
         """Forget everything that was staged."""

@@ -29,6 +29,8 @@ STEPS_A_CALL = 20_000_000
 SMALLEST_BUFFER = 256
 LARGEST_BUFFER = 1 << 20  # rows; fuller buffers are emptied into a list
 LASTING_BUFFER = 1 << 12  # rows that a join keeps room for between calls
+# As plain Python the kernel works on NumPy's numbers, which warn where a result is checked afterwards.
+run = complete if hasattr(complete, "py_func") else np.errstate(all="ignore")(complete)
 NO_RECORDS = np.empty((0, code.RECORD_VALUES), np.int64)
 PROBLEMS = {
     code.OVERFLOW: ("leaves the 64-bit range", "values are 64-bit; bound the variables, or use float"),
@@ -130,7 +132,7 @@ class Join:
         while True:
             done = int(state[code.STATE_STEPS])
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
-            status = complete(pages, roots, self.encoded.words, labels, prefixes, state, self._output, self._records)
+            status = run(pages, roots, self.encoded.words, labels, prefixes, state, self._output, self._records)
             if status == code.OUTPUT_FULL:
                 self._output = _emptied(output, self._output, state, code.STATE_OUTPUT)
             elif status == code.RECORDS_FULL:

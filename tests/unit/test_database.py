@@ -370,3 +370,21 @@ def test_the_check_finds_a_page_that_was_written_over(db: Database) -> None:
     storage.pool.pages[page, 4], storage.pool.pages[page, 5] = 9, 1
     with pytest.raises(InternalError):
         db.check()
+
+
+def test_a_subscriber_that_raises_keeps_no_other_from_being_told_and_the_commit_stands(db: Database) -> None:
+    heard: list[str] = []
+
+    def broken(changes: datalog.Changes) -> None:
+        heard.append("broken")
+        raise RuntimeError("no")
+
+    db.subscribe("edge", broken)
+    db.subscribe("edge", lambda changes: heard.append("other"))
+    tx = db.transaction()
+    tx.insert("edge", [(70, 71)])
+    with pytest.raises(RuntimeError, match="no"):
+        tx.commit()
+    assert heard == ["broken", "other"]
+    assert tx.changes["edge"].inserted == [(70, 71)]
+    assert (70, 71) in db["edge"]
