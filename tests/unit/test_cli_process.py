@@ -26,8 +26,21 @@ def program(tmp_path: Path) -> Path:
 def start(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, bufsize=1, cwd=cwd, encoding="utf-8"
+        [*COMMAND, *map(str, arguments)],
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        bufsize=1,
+        cwd=cwd,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
     )
+
+
+def heed_interrupts() -> None:
+    """A shell's background jobs ignore interrupts, and so would what is started from one."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def lines_until_commit(process: subprocess.Popen[str]) -> list[str]:
