@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from tests.oracle.naive import COMPARISONS
-from tests.oracle.rules import Atom, Blank, Compare, Const, Literal, Not, Op, Or, Term, Value, Var
+from tests.oracle.rules import Atom, Blank, Compare, Const, Literal, Not, Op, Or, Term, Value, Var, mentions
 from tests.properties.ranges import Column, column_of, full, result
 
 T = TypeVar("T")
@@ -215,11 +215,13 @@ class Body:
         inner.atom(list(self.negatable))
         if self.choose.chance(50):
             inner.atom(list(self.negatable))
-        # The engine refuses a group that only compares a variable whose values come from the rule's own recursion.
+        # The engine refuses a group that only compares or computes with a variable whose values come from the rule's recursion.
         recursive = not set(self.readable) <= set(self.negatable)
         if not recursive and self.choose.chance(50):
             inner.extra(depth - 1)
-        if len(inner.literals) > 1:
+        used = {name for literal in inner.literals for name in mentions(literal)} & set(outer)
+        stands = {term.name for literal in inner.literals if isinstance(literal, Atom) for term in literal.terms if isinstance(term, Var)}
+        if len(inner.literals) > 1 and (not recursive or used <= stands):
             self.place(Not(tuple(inner.literals)))
         else:
             self.negated_atom()
