@@ -75,6 +75,10 @@ class Choice:
         """A change of so many rows took so much work, or was given up after it."""
         self._rates.append(cost / max(changed, 1))
 
+    def forget(self) -> None:
+        """The stratum is maintained in another way from now on."""
+        self._rates.clear()
+
 
 class RecordsChoice:
     """Should one rule be maintained by records? `active` is False where a way is forced."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.evaluate.join import Budget, Join
+from datalog.evaluate.join import Budget, Join, OverBudget
 from datalog.kernels import encoding as code
 from datalog.maintain.choice import RecordsChoice
 from datalog.maintain.records import RecordIndex
@@ -88,14 +88,34 @@ class CountedRule:
             index.plant(records)
             if index.outgrown:
                 self.evaluate()
-        rows_in = sum(len(deltas[name]) for name in self.reads if name in deltas)
-        self.unsettled = self._choice.recorded(rows_in, join.tally.steps - before) or join.failures > failures
+        self.unsettled = self._choice.recorded(self._rows_in(deltas), join.tally.steps - before) or join.failures > failures
         return [(gone, -1), (come, 1)]
 
     def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
         """The changes of the head, by delta plans; `changes` are those of all atoms whose predicates changed."""
-        storage = self._storage
         before = self.join.tally.steps
+        rows_in = self._rows_in(deltas)
+        try:
+            signed = self._by_delta_plans(changes, deltas, old, budget)
+        except OverBudget:
+            self._suggest(rows_in, 0, self.join.tally.steps - before)
+            raise
+        self._suggest(rows_in, sum(len(rows) for rows, _ in signed), self.join.tally.steps - before)
+        return signed
+
+    def given_up(self, deltas: Mapping[str, Delta]) -> None:
+        """The rule is evaluated anew for a change, since delta plans were thought to be dearer."""
+        if self.index is None:
+            self._suggest(self._rows_in(deltas), 0, self._evaluation)
+
+    def _suggest(self, rows_in: int, rows_out: int, steps: int) -> None:
+        self.unsettled = self._choice.derived(rows_in, rows_out, steps, self._evaluation)
+
+    def _rows_in(self, deltas: Mapping[str, Delta]) -> int:
+        return sum(len(deltas[name]) for name in self.reads if name in deltas)
+
+    def _by_delta_plans(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
+        storage = self._storage
         signed: Signed = []
         for change in changes:
             join = change.delta.join
@@ -108,7 +128,4 @@ class CountedRule:
                     # Only an added binding can be one that fails and did not before.
                     judge = storage.roots if sign > 0 else None
                     signed.append((join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget, judge=judge)[0], sign))
-        rows_in = sum(len(deltas[name]) for name in self.reads if name in deltas)
-        rows_out = sum(len(rows) for rows, _ in signed)
-        self.unsettled = self._choice.derived(rows_in, rows_out, self.join.tally.steps - before, self._evaluation)
         return signed

@@ -116,9 +116,11 @@ class Engine:
 
     def settle(self) -> None:
         """After a transaction: let rules change to or from records where that has proved to be the cheaper way."""
-        for rule in self._counted_rules():
-            if rule.unsettled:
-                rule.settle()
+        for stratum in self.strata:
+            for rule in stratum.rules:
+                if rule.unsettled:
+                    rule.settle()
+                    stratum.choice.forget()
 
     # --- preparation ------------------------------------------------------------------------------------------------------
 
@@ -211,7 +213,12 @@ class Engine:
         changed = sum(len(deltas[name]) for name in stratum.reads if name in deltas)
         if stratum.choice.wants_size:
             stratum.choice.resize(sum(self.storage.size(name) for name in (*stratum.reads, *stratum.predicates)))
-        if self.options.maintain == "recompute" or stratum.choice.anew(changed, self._lost(stratum, changed, deltas, old)):
+        if self.options.maintain == "recompute":
+            self._anew(stratum, deltas, old)
+            return
+        if stratum.choice.anew(changed, self._lost(stratum, changed, deltas, old)):
+            for rule in stratum.rules:
+                rule.given_up(deltas)
             self._anew(stratum, deltas, old)
             return
         before = self.storage.tally.cost

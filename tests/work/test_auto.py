@@ -183,3 +183,22 @@ def test_no_batch_costs_much_more_than_the_evaluation_before_or_after_it(
             change(db, insert=[(3_000, 3_001)])
             after = tally.cost - start
         assert done <= 1.5 * max(before, after) + 3 * choice.FLOOR
+
+
+def test_a_body_that_delta_plans_serve_badly_comes_to_be_maintained_by_records() -> None:
+    """A change of t meets all b of the hub c, and none of them is in r: the evaluation never comes to t at all."""
+    hub = 5_000
+    db = Database("head(a, d) :- r(a, b), s(b, c), t(c, d).", maintain="auto")
+    with db.transaction() as tx:
+        tx.insert("r", [(a, -a) for a in range(1, 50)])
+        tx.insert("s", [(b, 0) for b in range(1, hub)])
+        tx.insert("t", [(0, 0)])
+    costs = []
+    for number in range(1, 40):
+        before = db.steps
+        with db.transaction() as tx:
+            tx.insert("t", [(0, number)])
+        costs.append(db.steps - before)
+    db.check()
+    assert max(costs[-5:]) <= 10, costs
+    assert sum(costs) <= 20 * hub, costs
