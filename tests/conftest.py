@@ -21,8 +21,10 @@ for module in pkgutil.iter_modules(kernels.__path__):
 """
 
 # No deadline: the first example of a run may compile kernels. A machine under load is not an unhealthy test.
-settings.register_profile("ci", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ci")
+# CI draws the same examples in every run, so that it judges the change and not the draw; elsewhere each run draws others.
+IN_CI = bool(os.environ.get("CI"))
+settings.register_profile("ours", deadline=None, print_blob=True, derandomize=IN_CI, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ours")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,10 +43,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Cut the wanted number of pairs into batches, so that several processes share them."""
-    if "pairs" in metafunc.fixturenames:
+    """Cut the wanted number of pairs into batches (number, pairs), so that several processes share them."""
+    if "batch" in metafunc.fixturenames:
         wanted = metafunc.config.getoption("--long")
-        metafunc.parametrize("pairs", [min(BATCH, wanted - start) for start in range(0, wanted, BATCH)])
+        sizes = [min(BATCH, wanted - start) for start in range(0, wanted, BATCH)]
+        metafunc.parametrize("batch", list(enumerate(sizes)), ids=[f"batch {number}" for number in range(len(sizes))])
 
 
 @pytest.fixture(scope="session")

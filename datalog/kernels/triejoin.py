@@ -4,6 +4,8 @@ One generic kernel interprets a plan (`encoding.py`). All of its state lies in a
 stop anywhere (a full buffer, a spent budget) and the next one goes on. Section 3 of `leapfrog-triejoin-maintenance`
 and of the method. The sensitivity records planted here cover every key at every depth that a prefix reaches, not the
 depths inside the prefix, which somebody else has covered.
+
+The file is long because the join is one state machine, and because kernels name every constant that they use.
 """
 
 from __future__ import annotations
