@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.join import Join
 from datalog.ir.core import CoreRule, Predicate, Stratum
-from datalog.plan.arrangements import fewest_arrangements
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
 from datalog.plan.statistics import Uniform
@@ -40,20 +39,14 @@ class LoweredQuery(Protocol):
 
 def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join]) -> Words:
     """The rows of the query, int64[n, columns], distinct and sorted by code."""
-    kept = {name: list(listed) for name, listed in storage.arrangements.items()}
-    trees = len(storage.roots)
-    storage.begin()
-    try:
+    with storage.scratch():
         rows = np.empty((0, 1), np.int64)
         for stratum in query.strata:
             (name,) = stratum.predicates
             found = [np.empty((0, query.predicates[name].width), np.int64)]
             for number in stratum.rules:
                 plan = _plan(storage, query.rules[number])
-                for predicate, columns in plan.requests:
-                    if storage.serving(predicate, columns) is None:
-                        width = storage.arrangements[predicate][0].tree.width
-                        storage.add_arrangement(predicate, fewest_arrangements([columns], width)[0])
+                storage.ensure(plan.requests)
                 driver = join(plan)
                 found.append(driver.complete(storage.pool.pages, driver.at(storage.roots), driver.everything(), judge=storage.roots)[0])
             rows = sort_distinct(np.concatenate(found))
@@ -61,11 +54,6 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
                 storage.arrange(name, [tuple(range(rows.shape[1]))])
                 storage.replace(name, rows)
         return rows
-    finally:
-        storage.arrangements = kept
-        storage.payloads = {name: payload for name, payload in storage.payloads.items() if name in kept}
-        storage.abort()
-        storage.forget_trees(trees)
 
 
 def _plan(storage: Storage, rule: CoreRule) -> RulePlan:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import numpy as np
@@ -35,19 +35,9 @@ class Workbench:
             name: frozenset(stratum.predicates) for stratum in engine.program.strata if stratum.recursive for name in stratum.predicates
         }
 
-    @contextmanager
-    def open(self) -> Iterator[None]:
+    def open(self) -> AbstractContextManager[None]:
         """For the time of a search; nothing that it builds stays."""
-        storage = self.storage
-        kept = {name: list(listed) for name, listed in storage.arrangements.items()}
-        trees = len(storage.roots)
-        storage.begin()
-        try:
-            yield
-        finally:
-            storage.arrangements = kept
-            storage.abort()
-            storage.forget_trees(trees)
+        return self.storage.scratch()
 
     def join(self, rule: CoreRule, stamped: Collection[str]) -> Join:
         """The join that finds bindings of all variables of `rule`, in their order, for given head rows.
@@ -55,10 +45,7 @@ class Workbench:
         Rows of the predicates `stamped` must be older than the stamp of the head row's prefix.
         """
         plan = plan_support(rule, Uniform(self.storage.size), stamped)
-        for predicate, columns in sorted(plan.requests, key=lambda request: -len(request[1])):
-            if self.storage.serving(predicate, columns) is None:
-                width = self.storage.arrangements[predicate][0].tree.width
-                self.storage.add_arrangement(predicate, columns + tuple(column for column in range(width) if column not in columns))
+        self.storage.ensure(plan.requests)
         everything = replace(plan.rule, head_columns=tuple(range(len(plan.rule.variables))))
         return self._joins.join(replace(plan, rule=everything))
 

@@ -218,7 +218,8 @@ class Engine:
             return
         if stratum.choice.anew(changed, self._lost(stratum, changed, deltas, old)):
             for rule in stratum.rules:
-                rule.given_up(deltas)
+                if not rule.reads.isdisjoint(deltas):
+                    rule.given_up(deltas)
             self._anew(stratum, deltas, old)
             return
         before = self.storage.tally.cost

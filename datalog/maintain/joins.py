@@ -69,12 +69,8 @@ class Joins:
         plans = {
             (rule, atom): plan_delta(rules[rule], self.statistics, atom, self._recursive.get(rules[rule].head, ()))
             for rule, atom in changes
-            for rule, atom in changes
         }
-        support_plans = {
-            rule: plan_support(self.program.rules[rule], self.statistics, self._recursive[self.program.rules[rule].head])
-            for rule in supports
-        }
+        support_plans = {rule: plan_support(rules[rule], self.statistics, self._recursive[rules[rule].head]) for rule in supports}
         self._arrange([*plans.values(), *support_plans.values()])
         for key, plan in plans.items():
             rule = rules[key[0]]
@@ -84,17 +80,13 @@ class Joins:
             self._supports[number] = self._support(plan)
 
     def _arrange(self, plans: list[RulePlan]) -> None:
-        """Build the arrangements that the plans miss; the longest requests first, since they serve the shorter ones."""
-        requests = sorted({request for plan in plans for request in plan.requests}, key=lambda request: (-len(request[1]), request))
-        missing = [(name, columns) for name, columns in requests if self._storage.serving(name, columns) is None]
-        if not missing:
+        """Build the arrangements that the plans miss."""
+        requests = {request for plan in plans for request in plan.requests}
+        if all(self._storage.serving(name, columns) is not None for name, columns in requests):
             return
         self._storage.begin()
         try:
-            for name, columns in missing:
-                if self._storage.serving(name, columns) is None:
-                    width = len(self._storage.arrangements[name][0].columns)
-                    self._storage.add_arrangement(name, columns + tuple(c for c in range(width) if c not in columns))
+            self._storage.ensure(requests)
             self._storage.commit()
         except BaseException:
             self._storage.abort()

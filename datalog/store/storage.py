@@ -8,7 +8,8 @@ all arrangements of a predicate hold the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
@@ -34,9 +35,9 @@ class Arrangement:
     tree: BTree
     in_order: bool  # the columns stand as declared
 
-    def arrange(self, rows: Words) -> Words:
-        """Rows given in declared order, in the order of this arrangement; sorted and distinct."""
-        return sort_distinct(rows if self.in_order else np.ascontiguousarray(rows[:, self.columns]))
+    def turned(self, rows: Words) -> Words:
+        """Rows given in declared order with their columns in the order of this arrangement, not yet sorted."""
+        return rows if self.in_order else np.ascontiguousarray(rows[:, self.columns])
 
     def declared(self, rows: Words) -> Words:
         """Rows of this arrangement with their columns in declared order (and so no longer sorted)."""
@@ -61,7 +62,7 @@ class Delta:
     def arranged(self, arrangement: Arrangement) -> Words:
         """All changed rows, sorted in the arrangement's order."""
         if arrangement.columns not in self._arranged:
-            self._arranged[arrangement.columns] = arrangement.arrange(np.concatenate((self.inserted, self.deleted)))
+            self._arranged[arrangement.columns] = sort_distinct(arrangement.turned(np.concatenate((self.inserted, self.deleted))))
         return self._arranged[arrangement.columns]
 
 
@@ -97,8 +98,12 @@ class Storage:
             self._add_arrangement(predicate, columns)
 
     def add_arrangement(self, predicate: str, columns: Columns) -> Arrangement:
-        """Keep a predicate in one more column order, from its present rows on. Within a transaction only. O(n log n)."""
-        arrangement = self._add_arrangement(predicate, columns)
+        """Keep a predicate in one more column order, which begins with `columns`, from its present rows on.
+
+        Within a transaction only. O(n log n).
+        """
+        rest = sorted(set(self.arrangements[predicate][0].columns) - set(columns))
+        arrangement = self._add_arrangement(predicate, (*columns, *rest))
         self._added.append(self.arrangements[predicate])
         first = self.arrangements[predicate][0]
         root = int(self.roots[first.number])
@@ -108,6 +113,15 @@ class Storage:
         else:
             self.roots[arrangement.number] = self._build(arrangement, first.declared(first.tree.export(root)), None)
         return arrangement
+
+    def ensure(self, requests: Iterable[tuple[str, Columns]]) -> None:
+        """Have an arrangement that serves each request, (predicate, first columns). Within a transaction only.
+
+        The longest requests come first, since what is built for them serves the shorter ones.
+        """
+        for predicate, columns in sorted(requests, key=lambda request: (-len(request[1]), request)):
+            if self.serving(predicate, columns) is None:
+                self.add_arrangement(predicate, columns)
 
     def serving(self, predicate: str, columns: Columns) -> Arrangement | None:
         """The first arrangement whose order begins with `columns`, or None."""
@@ -123,7 +137,7 @@ class Storage:
     def _build(self, arrangement: Arrangement, rows: Words, payload: Words | None) -> int:
         """A new tree of distinct rows given in declared order."""
         self.tally.cost += A_BUILD * len(rows)
-        arranged, payload = _sorted(rows if arrangement.in_order else rows[:, arrangement.columns], payload)
+        arranged, payload = _sorted(arrangement.turned(rows), payload)
         return arrangement.tree.build(arranged, payload)
 
     # --- versions --------------------------------------------------------------------------------------------------------
@@ -143,6 +157,20 @@ class Storage:
         self.roots = self.committed
         self.pool.abort()
 
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """A transaction of which nothing stays: no row, no arrangement, no predicate."""
+        kept = {name: list(listed) for name, listed in self.arrangements.items()}
+        trees = len(self.roots)
+        self.begin()
+        try:
+            yield
+        finally:
+            self.arrangements = kept
+            self.payloads = {name: payload for name, payload in self.payloads.items() if name in kept}
+            self.abort()
+            self.forget_trees(trees)
+
     # --- relations ----------------------------------------------------------------------------------------------------------
 
     def rows(self, predicate: str, roots: Words | None = None) -> Words:
@@ -157,14 +185,12 @@ class Storage:
     def has(self, predicate: str, rows: Words, roots: Words | None = None) -> NDArray[np.bool_]:
         """Which of the rows (declared order) the predicate holds."""
         first = self.arrangements[predicate][0]
-        arranged = rows if first.in_order else np.ascontiguousarray(rows[:, first.columns])
-        return first.tree.contains((self.roots if roots is None else roots)[first.number], arranged)
+        return first.tree.contains((self.roots if roots is None else roots)[first.number], first.turned(rows))
 
     def stamps(self, predicate: str, rows: Words) -> Words:
         """The stamps of rows (declared order) of a stamped predicate; 0 for rows that are not there."""
         first = self.arrangements[predicate][0]
-        arranged = rows if first.in_order else np.ascontiguousarray(rows[:, first.columns])
-        return first.tree.find(int(self.roots[first.number]), arranged)[1]
+        return first.tree.find(int(self.roots[first.number]), first.turned(rows))[1]
 
     def replace(self, predicate: str, rows: Words, payload: Words | None = None) -> None:
         """Give an emptied predicate its rows (declared order, distinct), with what they carry, if anything."""
@@ -186,7 +212,7 @@ class Storage:
         """
         first, *others = self.arrangements[predicate]
         action = COUNT_UP if self.payloads[predicate] == "counts" else SET
-        arranged, weights = _sorted(rows if first.in_order else rows[:, first.columns], weights)
+        arranged, weights = _sorted(first.turned(rows), weights)
         a_row = A_MERGE if first.tree.merges(int(self.roots[first.number]), len(rows)) else A_CHANGE
         root, moved = first.tree.apply(int(self.roots[first.number]), arranged, weights, action)
         self.roots[first.number] = root
@@ -198,7 +224,7 @@ class Storage:
             if self.payloads[predicate] == "stamps":
                 signs = weights[touched]
             for arrangement in others:
-                turned, turned_signs = _sorted(changed if arrangement.in_order else changed[:, arrangement.columns], signs)
+                turned, turned_signs = _sorted(arrangement.turned(changed), signs)
                 root, _ = arrangement.tree.apply(int(self.roots[arrangement.number]), turned, turned_signs, SET)
                 self.roots[arrangement.number] = root
         return Delta(inserted, deleted)
