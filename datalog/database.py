@@ -19,12 +19,12 @@ from datalog.transaction import Changes, Transaction
 
 if TYPE_CHECKING:
     from datalog.explain import Proof, WhyNot
-    from datalog.ir.core import CoreProgram
+    from datalog.ir.core import CoreProgram, Row
     from datalog.ir.formulas import Program
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
     from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
-    from datalog.store.values import Row, Values
+    from datalog.store.values import Values
 
 Words = NDArray[np.int64]
 

@@ -13,8 +13,9 @@ from datalog.errors import DataError
 from datalog.ir.core import Predicate
 
 if TYPE_CHECKING:
+    from datalog.ir.core import Row
     from datalog.store.storage import Storage
-    from datalog.store.values import Row, Values
+    from datalog.store.values import Values
 
 SHOWN_ROWS = 20
 

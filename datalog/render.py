@@ -14,8 +14,8 @@ from unicodedata import combining, east_asian_width
 from datalog.ir.core import Predicate, Type
 
 if TYPE_CHECKING:
+    from datalog.ir.core import Row
     from datalog.relation import Relation
-    from datalog.store.values import Row
 
 SHOWN_ROWS = 100
 GAP = "  "

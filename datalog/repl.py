@@ -22,7 +22,7 @@ from datalog.statements import Statement, split_statements
 from datalog.syntax import tree
 
 if TYPE_CHECKING:
-    from datalog.store.values import Row
+    from datalog.ir.core import Row
     from datalog.transaction import Changes
 
 HELP = """\

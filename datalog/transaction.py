@@ -15,8 +15,9 @@ from datalog.ir.core import Predicate
 
 if TYPE_CHECKING:
     from datalog.database import Database
+    from datalog.ir.core import Row
     from datalog.store.storage import Delta
-    from datalog.store.values import Row, Values
+    from datalog.store.values import Values
 
 Words = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.ir.core import Type
 from datalog.syntax.tree import Program, TypeDeclaration
 
-PRIMITIVES = {type_.value: type_ for type_ in Type}
+PRIMITIVES = {type_.value: type_ for type_ in Type.ALL}
 
 
 def resolve_types(program: Program, findings: Findings) -> dict[str, Type | None]:

@@ -21,7 +21,7 @@ from datalog.ir.core import Type
 from datalog.syntax.tree import Atom, Comparison, Constant, Literal, Operation, Rule, Span, Term, Variable, Wildcard
 
 Allowed = frozenset[Type]
-ANY: Allowed = frozenset(Type)
+ANY: Allowed = frozenset(Type.ALL)
 _NUMERIC: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED, Type.FLOAT})
 _WHOLE: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED})
 _SIGNED: Allowed = frozenset({Type.NUMBER, Type.FLOAT})
@@ -101,7 +101,7 @@ class Cell:
 
 def default_type(allowed: Allowed) -> Type:
     """The first of number, unsigned, float, symbol in `allowed`."""
-    return next(type_ for type_ in Type if type_ in allowed)
+    return next(type_ for type_ in Type.ALL if type_ in allowed)
 
 
 def literal(term: Term) -> Constant | None:

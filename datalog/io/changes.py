@@ -10,8 +10,7 @@ from typing import Any
 
 from datalog.io.literals import spell
 from datalog.io.stream import Format
-from datalog.ir.core import Predicate, Type
-from datalog.store.values import Row
+from datalog.ir.core import Predicate, Row, Type
 
 Changes = Mapping[str, tuple[Sequence[Row], Sequence[Row]]]  # inserted and deleted rows by predicate
 

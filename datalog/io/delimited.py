@@ -20,9 +20,9 @@ import numpy as np
 from datalog.errors import DataError, Diagnostic
 from datalog.io.layout import Layout
 from datalog.io.literals import parse
-from datalog.ir.core import Predicate, Type
+from datalog.ir.core import Predicate, PyValue, Type
 from datalog.store.interner import Codes
-from datalog.store.values import BadValue, PyValue, Values
+from datalog.store.values import BadValue, Values
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 STAND_IN = b"\x1f"  # for a delimiter of several characters, which Arrow does not take

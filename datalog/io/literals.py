@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from datalog.ir.core import Type
-from datalog.store.values import BadValue, PyValue, canonical, noun, shown
+from datalog.ir.core import PyValue, Type
+from datalog.store.values import BadValue, canonical, noun, shown
 from datalog.syntax.constants import WRITTEN, read_constant
 from datalog.syntax.tree import NOWHERE
 

@@ -25,7 +25,7 @@ from datalog.syntax.tree import Directive
 CHUNK = 10_000  # rows that are turned to text at once
 SPELLINGS = {
     (type, quoted): {Type.FLOAT: "%.17g", Type.SYMBOL: '"%s"' if quoted else "%s"}.get(type, "%d")
-    for type in Type
+    for type in Type.ALL
     for quoted in (True, False)
 }
 

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from datalog.errors import DataError, Diagnostic
-from datalog.ir.core import Predicate
+from datalog.ir.core import Predicate, Row
 from datalog.store.interner import Codes
-from datalog.store.values import BadValue, Row, Values, shown
+from datalog.store.values import BadValue, Values, shown
 
 
 def rows_from(source: Any, predicate: Predicate, values: Values) -> Codes:

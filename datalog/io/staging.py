@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datalog.errors import Diagnostic, StreamError
 from datalog.io.literals import closest
 from datalog.io.rows import columns_of, counted
-from datalog.ir.core import Predicate
-from datalog.store.values import Row
+from datalog.ir.core import Predicate, Row
 
 LONGEST_SHOWN = 200
 SURROGATE = re.compile("[\ud800-\udfff]")

@@ -14,9 +14,9 @@ from datalog.errors import StreamError
 from datalog.io.literals import WORDS, closest, rounded
 from datalog.io.rows import columns_of, counted
 from datalog.io.staging import BadFact, StagedTransaction, Staging, find_damage, predicate_named
-from datalog.ir.core import Predicate, Type
+from datalog.ir.core import Predicate, PyValue, Type
 from datalog.store.interner import check_encodable
-from datalog.store.values import BadValue, PyValue, canonical, noun
+from datalog.store.values import BadValue, canonical, noun
 
 SIDES = ("delete", "insert")
 KEYS = (*SIDES, "txn")

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from datalog.errors import StreamError
 from datalog.io.literals import read_literal
 from datalog.io.staging import BadFact, StagedTransaction, Staging, check_arity, find_damage, predicate_named
-from datalog.ir.core import Predicate, Type
-from datalog.store.values import BadValue, PyValue, Row
+from datalog.ir.core import Predicate, PyValue, Row, Type
+from datalog.store.values import BadValue
 from datalog.syntax.constants import BadLiteral, read_constant
 from datalog.syntax.tree import NOWHERE
 

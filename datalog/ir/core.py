@@ -8,18 +8,53 @@ become several rules; negated groups have become negated helper predicates. No v
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from datetime import date
+from decimal import Decimal
+from typing import ClassVar
 
 from datalog.syntax.tree import Directive, Span
 
+PyValue = int | float | str | bool | date | Decimal  # a datetime is a date, too, for Python
+Row = tuple[PyValue, ...]
 
-class Type(Enum):
-    """The primitive type that a value's code is made by; subtypes have been resolved to it."""
 
-    NUMBER = "number"
-    UNSIGNED = "unsigned"
-    FLOAT = "float"
-    SYMBOL = "symbol"
+@dataclass(frozen=True, slots=True)
+class Type:
+    """The primitive type that a value's code is made by; subtypes have been resolved to it. There is one object for each type.
+
+    Python's forms: int for number and unsigned, float, str for symbol, bool, `datetime.date`, `datetime.datetime` in UTC,
+    and `decimal.Decimal` for decimal(s), which has exactly `scale` = s digits behind the point.
+    """
+
+    value: str
+    scale: int = -1  # of a decimal; -1: of no other type
+
+    NUMBER: ClassVar[Type]
+    UNSIGNED: ClassVar[Type]
+    FLOAT: ClassVar[Type]
+    SYMBOL: ClassVar[Type]
+    BOOL: ClassVar[Type]
+    DATE: ClassVar[Type]
+    DATETIME: ClassVar[Type]
+    DECIMALS: ClassVar[tuple[Type, ...]]  # by scale, from 0 to 18
+    ALL: ClassVar[tuple[Type, ...]]  # in the order in which an open type is decided
+
+    def __repr__(self) -> str:
+        return f"<{self.value}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _type_named, (self.value,)
+
+
+Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.SYMBOL = Type("number"), Type("unsigned"), Type("float"), Type("symbol")
+Type.BOOL, Type.DATE, Type.DATETIME = Type("bool"), Type("date"), Type("datetime")
+Type.DECIMALS = tuple(Type(f"decimal({scale})", scale) for scale in range(19))
+Type.ALL = (Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.SYMBOL, Type.BOOL, Type.DATE, Type.DATETIME, *Type.DECIMALS)
+_NAMED = {type_.value: type_ for type_ in Type.ALL}
+
+
+def _type_named(name: str) -> Type:
+    return _NAMED[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +67,15 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A constant, in Python's form of its type (int, float, str)."""
+    """A constant, in Python's form of its type."""
 
-    value: int | float | str
+    value: PyValue
     type: Type
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """`name` is one of + - * / % ^ neg; all arguments and the result have type `type`."""
+    """A primitive applied to arguments (`datalog.ir.primitives`); `type` is the result's, each argument has its own."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -112,10 +147,40 @@ class CoreRule:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreAggregate:
+    """head(groups…, [low, high,] result) = function over the rows of `source` in the group, each as often as it has derivations.
+
+    `source`(groups…, [key,] arguments…) is a counted predicate of the engine's own. Without `needs` there is a head row for each
+    group that has a source row. With it, there is one for each row of `needs`(groups…, [low,] [high]) whose group has a source row
+    with a key in the interval: key `low` low and key `high` high, with `low` one of > >= and `high` one of < <=, or "": no such
+    bound and no such column, neither in `needs` nor in `head`.
+
+    `types` are those of the arguments: the value; of argmin and argmax the compared value and the witness. `ordered`: the
+    first argument is a symbol, and a number that orders symbols (`datalog.ir.primitives`, `@order`) stands as a column before it.
+    `parameter` is the fraction of a quantile or the separator of a join.
+    """
+
+    head: str
+    source: str
+    groups: int
+    function: str
+    types: tuple[Type, ...]
+    result: Type
+    span: Span
+    text: str
+    ordered: bool = False
+    parameter: PyValue | None = None
+    needs: str = ""
+    low: str = ""
+    high: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Predicate:
     """A predicate's signature. `derived` (IDB) or given (EDB), never both: the given rows of a derived predicate p lie in
     `base`, a given predicate of the same signature, and a core rule copies them. `hidden` predicates are the engine's own.
-    A nullary predicate has no attributes and no types, and is stored with one column of type NUMBER that always holds 0."""
+    A nullary predicate has no attributes and no types, and is stored with one column of type NUMBER that always holds 0.
+    A functional predicate has one value, its last column, for each key, the columns before it."""
 
     name: str
     attributes: tuple[str, ...]
@@ -123,6 +188,7 @@ class Predicate:
     derived: bool
     hidden: bool = False
     base: str = ""
+    functional: bool = False
 
     @property
     def nullary(self) -> bool:
@@ -136,11 +202,14 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """One strongly connected component of the dependency graph; strata are listed dependencies first."""
+    """One strongly connected component of the dependency graph; strata are listed dependencies first.
+
+    An aggregate's head is a stratum of its own, which has no rules."""
 
     predicates: tuple[str, ...]
     rules: tuple[int, ...]  # indices into CoreProgram.rules
     recursive: bool
+    aggregate: CoreAggregate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,5 +219,5 @@ class CoreProgram:
     predicates: dict[str, Predicate]
     rules: tuple[CoreRule, ...]
     strata: tuple[Stratum, ...]
-    facts: dict[str, list[tuple[int | float | str, ...]]]
+    facts: dict[str, list[Row]]
     directives: tuple[Directive, ...]

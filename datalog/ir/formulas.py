@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from datalog.ir.core import Type
+from datalog.ir.core import PyValue, Type
 from datalog.syntax.tree import NOWHERE, Directive, Span
 
 
@@ -30,16 +30,16 @@ class Wildcard:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """`value` has Python's form of `type`: int, float or str."""
+    """`value` has Python's form of `type`."""
 
-    value: int | float | str
+    value: PyValue
     type: Type
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`name` is one of + - * / % ^ neg; all arguments and the result have type `type`."""
+    """A primitive applied to arguments (`datalog.ir.primitives`); `type` is the result's."""
 
     name: str
     arguments: tuple[Term, ...]
@@ -92,7 +92,24 @@ class Disjunction:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Literal = Atom | Comparison | Truth | Negation | Disjunction | Conjunction
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """`result = function arguments : { body }`. The arguments are terms over the body's variables.
+
+    Its groups are the values of those variables of the body that occur outside it. A `grouping` one (the papers' `agg<<…>>`)
+    binds them and has no result for a group without bindings; else they are bound outside, and an empty group has what its
+    function says (`datalog.ir.primitives`). Each assignment of the body's positive atoms counts once, wildcards included.
+    """
+
+    result: Variable
+    function: str
+    arguments: tuple[Term, ...]
+    body: Conjunction
+    grouping: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Literal = Atom | Comparison | Truth | Negation | Disjunction | Conjunction | Aggregation
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +137,8 @@ class JoinPlan:
 @dataclass(frozen=True, slots=True)
 class Signature:
     """A predicate's columns. `type_names` are as declared, `types` what they resolve to; an undeclared predicate has
-    columns c1, c2, … and its first use as span. `hidden` predicates are the engine's own."""
+    columns c1, c2, … and its first use as span. `hidden` predicates are the engine's own. The last column of a `functional`
+    one is its value, `F[x] = value`."""
 
     name: str
     attributes: tuple[str, ...]
@@ -128,6 +146,7 @@ class Signature:
     type_names: tuple[str, ...]
     declared: bool
     hidden: bool = False
+    functional: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from datalog.ir.core import Apply, CoreRule, Expression, Reference, Value
+from datalog.ir.core import Apply, CoreRule, Expression, PyValue, Reference, Value
 from datalog.ir.formulas import (
     Atom,
     Comparison,
@@ -85,7 +85,7 @@ def format_term(term: Term, strength: int = 0) -> str:
             return _operation(name, inner_terms, strength)
 
 
-def format_value(value: int | float | str) -> str:
+def format_value(value: PyValue) -> str:
     """A constant in the program's own notation."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 

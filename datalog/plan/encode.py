@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import Apply, CoreFilter, Expression, Reference, Type, Value
+from datalog.ir.core import Apply, CoreFilter, Expression, PyValue, Reference, Type, Value
 from datalog.kernels import encoding as code
 from datalog.kernels.layout import HEADER
 from datalog.plan.rule import AtomPlan, RulePlan
 from datalog.syntax.tree import Span
 
-Encode = Callable[[int | float | str, Type], int]
+Encode = Callable[[PyValue, Type], int]
 Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows of a leaf, of an inner page
 
 YOUNGEST = -1  # in place of a variable of the output

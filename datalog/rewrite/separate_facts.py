@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datalog.ir.core import CoreAtom, CoreRule, Predicate, Type
+from datalog.ir.core import CoreAtom, CoreRule, Predicate, Row, Type
 from datalog.ir.formulas import Constant, Program
 from datalog.ir.text import format_signature
 from datalog.rewrite.supersets import SUFFIX
 from datalog.syntax.tree import NOWHERE
-
-Row = tuple[int | float | str, ...]
 
 
 def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRule], dict[str, list[Row]]]:

@@ -15,11 +15,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from datalog.ir.core import Type
+from datalog.ir.core import PyValue, Row, Type
 from datalog.store.interner import Codes, Interner, order_of
-
-PyValue = int | float | str
-Row = tuple[PyValue, ...]
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 GREATEST_UNSIGNED = 2**64 - 1

@@ -40,29 +40,52 @@ class Wildcard:
 class Constant:
     """A literal. `spelling` keeps how it was written (0xff, "a\\n") where that is not the canonical form of `value`."""
 
-    value: int | float | str
-    type: OneOf["number", "unsigned", "float", "symbol"]
+    value: int | float | str | bool
+    type: OneOf["number", "unsigned", "float", "symbol", "bool"]
     spelling: str = ""
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator or functor applied to arguments: `+ - * / % ^` infix, unary `-`, or a name."""
+    """An operator or functor applied to arguments: `+ - * / % ^ band bor bxor bshl bshr bshru land lor lxor` infix, `- bnot lnot`
+    before one operand, or a name."""
 
     name: str
     arguments: tuple[Term, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Term = Variable | Wildcard | Constant | Operation
+@dataclass(frozen=True, slots=True)
+class Application:
+    """`F[x, y]` in an expression: the value of a functional predicate."""
+
+    predicate: str
+    keys: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`function arguments : { body }` in an expression."""
+
+    function: str
+    arguments: tuple[Term, ...]
+    body: Conjunction
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Term = Variable | Wildcard | Constant | Operation | Application | Aggregate
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
+    """`p(x, y)`, or with `functional` `F[x] = y`, whose last term is the value."""
+
     predicate: str
     terms: tuple[Term, ...]
     span: Span = field(default=NOWHERE, compare=False)
+    functional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +138,14 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """`.decl p, q(x: number, y: symbol) qualifier …`"""
+    """`.decl p, q(x: number, y: symbol) qualifier …`, or with `functional` `.decl F(x: number) = y: symbol`, whose last attribute is
+    the value. A type's name may be `decimal(2)`."""
 
     predicates: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     qualifiers: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
+    functional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +169,24 @@ class Directive:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """`result = function(arguments)` within `agg<<…>>`."""
+
+    result: Variable
+    function: str
+    arguments: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """`heads :- body.`; a fact has an empty body and no arrow."""
+    """`heads :- body.`; a fact has an empty body and no arrow. With `totals` it is `heads <- agg<<totals>> body.`"""
 
     heads: tuple[Atom, ...]
     body: Conjunction
     arrow: OneOf[":-", "<-", ""]
     span: Span = field(default=NOWHERE, compare=False)
+    totals: tuple[Total, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def bits(value: object) -> object:
     return value
 
 
-@pytest.mark.parametrize("type", list(Type))
+@pytest.mark.parametrize("type", list(Type.ALL))
 @given(data=st.data())
 def test_a_code_decodes_to_the_value_it_was_made_of(type: Type, data: st.DataObject) -> None:
     value = data.draw(TYPED[type])
@@ -44,7 +44,7 @@ def test_a_code_decodes_to_the_value_it_was_made_of(type: Type, data: st.DataObj
     assert decoded.__class__ is value.__class__
 
 
-@pytest.mark.parametrize("type", list(Type))
+@pytest.mark.parametrize("type", list(Type.ALL))
 @given(data=st.data())
 def test_a_column_has_the_codes_of_its_values(type: Type, data: st.DataObject) -> None:
     column = data.draw(st.lists(TYPED[type], max_size=8))

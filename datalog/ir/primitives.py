@@ -1,0 +1,124 @@
+"""Primitives and aggregates by name: what they take and what they give. What they compute is told by
+`datalog.kernels.expressions` and `datalog.evaluate.primitives`, and for aggregates by `datalog.maintain.aggregates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from datalog.ir.core import PyValue, Type
+
+Allowed = frozenset[Type]
+
+ANY: Allowed = frozenset(Type.ALL)
+WHOLE: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED})
+PLAIN: Allowed = WHOLE | {Type.FLOAT}
+DECIMALS: Allowed = frozenset(Type.DECIMALS)
+NUMERIC: Allowed = PLAIN | DECIMALS
+TIMES: Allowed = frozenset({Type.DATE, Type.DATETIME})
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The types that an argument or a result may have. Those slots of one signature that are `same` have one type in common."""
+
+    types: Allowed
+    same: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A function of values. A `variadic` one takes its last argument any number of times, at least once.
+
+    `total`: it has a value for all arguments. `generates`: it has any number of values, and stands only in `x = …`.
+    """
+
+    name: str
+    arguments: tuple[Slot, ...]
+    result: Slot
+    variadic: bool = False
+    total: bool = False
+    generates: bool = False
+
+    def slots(self, count: int) -> tuple[Slot, ...] | None:
+        """The slots of `count` arguments; None if it does not take so many."""
+        missing = count - len(self.arguments)
+        if missing == 0:
+            return self.arguments
+        return (*self.arguments, *self.arguments[-1:] * missing) if self.variadic and missing > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateFunction:
+    """A function of the rows of a group. `empty` is what it gives for a group without rows where the group is bound outside;
+    None: nothing. `parameter`: its last argument is a constant and not a term over the rows."""
+
+    name: str
+    arguments: tuple[Slot, ...]
+    result: Slot
+    empty: PyValue | None = None
+    parameter: bool = False
+
+
+def _one(*types: Type) -> Slot:
+    return Slot(frozenset(types))
+
+
+def _same(types: Iterable[Type]) -> Slot:
+    return Slot(frozenset(types), same=True)
+
+
+_NUMBER, _UNSIGNED, _FLOAT, _SYMBOL, _BOOL = map(_one, (Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.SYMBOL, Type.BOOL))
+_LOGICAL = WHOLE | {Type.BOOL}
+
+ORDER = "@order"  # of a symbol: a number that orders symbols as far as their first eight bytes tell; the engine's own
+
+PRIMITIVES: dict[str, tuple[Primitive, ...]] = {}
+for _primitive in (
+    *(Primitive(name, (_same(NUMERIC),) * 2, _same(NUMERIC)) for name in ("+", "-", "*", "/")),
+    Primitive("%", (_same(WHOLE | DECIMALS),) * 2, _same(WHOLE | DECIMALS)),
+    Primitive("^", (_same(PLAIN),) * 2, _same(PLAIN)),
+    Primitive("neg", (_same(NUMERIC),), _same(NUMERIC)),
+    Primitive("abs", (_same(NUMERIC),), _same(NUMERIC)),
+    *(Primitive(name, (_same(WHOLE),) * 2, _same(WHOLE), total=True) for name in ("band", "bor", "bxor", "bshl", "bshr", "bshru")),
+    Primitive("bnot", (_same(WHOLE),), _same(WHOLE), total=True),
+    *(Primitive(name, (_same(_LOGICAL),) * 2, _same(_LOGICAL), total=True) for name in ("land", "lor", "lxor")),
+    Primitive("lnot", (_same(_LOGICAL),), _same(_LOGICAL), total=True),
+    *(Primitive(name, (_same(ANY),), _same(ANY), variadic=True, total=True) for name in ("min", "max")),
+    Primitive("range", (_same(NUMERIC),) * 2, _same(NUMERIC), generates=True),
+    Primitive("range", (_same(NUMERIC),) * 3, _same(NUMERIC), generates=True),
+    Primitive("to_number", (Slot(ANY),), _NUMBER),
+    Primitive("to_unsigned", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _UNSIGNED),
+    Primitive("to_float", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _FLOAT),
+    Primitive("to_decimal", (Slot(NUMERIC | {Type.SYMBOL}),), Slot(DECIMALS)),
+    Primitive("to_string", (Slot(ANY),), _SYMBOL, total=True),
+    Primitive("to_bool", (Slot(WHOLE | {Type.SYMBOL}),), _BOOL),
+    Primitive("to_date", (_one(Type.NUMBER, Type.SYMBOL, Type.DATETIME),), _one(Type.DATE)),
+    Primitive("to_datetime", (_one(Type.NUMBER, Type.SYMBOL, Type.DATE),), _one(Type.DATETIME)),
+    *(Primitive(name, (Slot(TIMES),), _NUMBER, total=True) for name in ("year", "month", "day")),
+    Primitive("cat", (_SYMBOL, _SYMBOL), _SYMBOL, variadic=True, total=True),
+    Primitive("strlen", (_SYMBOL,), _NUMBER, total=True),
+    Primitive("substr", (_SYMBOL, _NUMBER, _NUMBER), _SYMBOL),
+    Primitive("ord", (_SYMBOL,), _NUMBER, total=True),
+    Primitive(ORDER, (_SYMBOL,), _NUMBER, total=True),
+    Primitive("contains", (_SYMBOL, _SYMBOL), _BOOL, total=True),
+    Primitive("match", (_SYMBOL, _SYMBOL), _BOOL),
+):
+    PRIMITIVES[_primitive.name] = (*PRIMITIVES.get(_primitive.name, ()), _primitive)
+
+AGGREGATES: dict[str, AggregateFunction] = {
+    function.name: function
+    for function in (
+        AggregateFunction("count", (), _NUMBER, empty=0),
+        AggregateFunction("sum", (_same(NUMERIC),), _same(NUMERIC), empty=0),
+        AggregateFunction("mean", (Slot(NUMERIC),), _FLOAT),
+        *(AggregateFunction(name, (_same(ANY),), _same(ANY)) for name in ("min", "max", "median")),
+        *(AggregateFunction(name, (Slot(ANY), _same(ANY)), _same(ANY)) for name in ("argmin", "argmax")),
+        AggregateFunction("quantile", (_same(ANY), _FLOAT), _same(ANY), parameter=True),
+        AggregateFunction("product", (_same(PLAIN),), _same(PLAIN)),
+        *(AggregateFunction(name, (_same(WHOLE),), _same(WHOLE)) for name in ("bitand", "bitor", "bitxor")),
+        AggregateFunction("collect", (Slot(ANY),), _SYMBOL),
+        AggregateFunction("join", (Slot(ANY), _SYMBOL), _SYMBOL, parameter=True),
+    )
+}
