@@ -98,11 +98,16 @@ class CoreAtom:
 
 @dataclass(frozen=True, slots=True)
 class CoreBinding:
-    """variable = expression. It gives the variable its value, or checks it where the variable has one already."""
+    """variable = expression. It gives the variable its value, or checks it where the variable has one already.
+
+    An expression that is `range` at its root gives it each of several values. An `inverse` binding only gives the variable a
+    value, the one candidate for which another binding or filter of the rule can hold, and where the expression has no value
+    there is no candidate; it is no check, and nothing else binds the variable."""
 
     variable: int
     expression: Expression
     span: Span
+    inverse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
