@@ -1,0 +1,146 @@
+"""Calls of the user's Python functions, on rows or on whole columns, and the check of what they return.
+
+A function is taken to be pure. Where it raises, or returns what its type does not admit, its row has no value: a function
+of columns is called again on halves until the rows that it fails on stand alone. KeyboardInterrupt, SystemExit and
+MemoryError say nothing about a row and pass through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.ir.core import Type
+from datalog.store.values import SIGN_BIT, BadValue, Values, floats_of, shown
+
+Words = NDArray[np.int64]
+Failed = Callable[[Exception], str]  # takes note of an exception and gives the message for its row
+
+LONGEST_MESSAGE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class UserFunction:
+    """A Python function of values, or with `columns` of NumPy arrays, that gives one result for each row."""
+
+    name: str
+    arguments: tuple[Type, ...]
+    result: Type
+    function: Callable[..., Any]
+    columns: bool = False
+
+
+def call_rows(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> tuple[list[Any], dict[int, str]]:
+    """The results of one call for each row, None where there is none, and why."""
+    call = function.function
+    results: list[Any] = []
+    failures: dict[int, str] = {}
+    decoded = [values.decode_column(column, type) for column, type in zip(columns, function.arguments, strict=True)]
+    for row, arguments in enumerate(zip(*decoded, strict=True)):
+        try:
+            result = call(*arguments)
+        except MemoryError:
+            raise
+        except Exception as error:
+            failures[row] = failed(error)
+            result = None
+        results.append(result)
+    return results, failures
+
+
+def call_columns(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> tuple[list[Any], dict[int, str]]:
+    """The same for a function of columns: one call if it does not raise. O(log n) calls for each row that it fails on."""
+    arrays = [as_array(column, type, values) for column, type in zip(columns, function.arguments, strict=True)]
+    results: list[Any] = []
+    failures: dict[int, str] = {}
+    waiting = [(0, len(arrays[0]))] if len(arrays[0]) else []
+    while waiting:
+        start, end = waiting.pop()
+        try:
+            returned = _sequence(function.function(*(array[start:end] for array in arrays)), end - start, function.result)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if end - start > 1:
+                middle = (start + end) // 2
+                waiting += [(middle, end), (start, middle)]
+                continue
+            failures[start] = failed(error)
+            returned = [None]
+        results += returned
+    return results, failures
+
+
+def encode_results(results: list[Any], failures: dict[int, str], type: Type, values: Values, what: str = "") -> Words:
+    """The codes of the results, 0 for rows without one; results that the type does not admit are added to `failures`.
+
+    `what` begins their messages."""
+    codes = np.zeros(len(results), np.int64)
+    rows = [row for row in range(len(results)) if row not in failures]
+    try:
+        codes[rows] = values.encode_column([results[row] for row in rows], type)
+    except BadValue:
+        for row in rows:
+            try:
+                codes[row] = values.encode(results[row], type)
+            except BadValue as error:
+                failures[row] = "returned None" if results[row] is None else f"{what}{error}"
+    return codes
+
+
+def as_array(column: Words, type: Type, values: Values) -> NDArray[Any]:
+    """A column as NumPy has it, read-only: int64, uint64, float64, bool, datetime64[D], datetime64[us], else objects."""
+    array: NDArray[Any]
+    if type is Type.NUMBER:
+        array = column.view()
+    elif type is Type.UNSIGNED:
+        array = (column ^ SIGN_BIT).view(np.uint64)
+    elif type is Type.FLOAT:
+        array = floats_of(column)
+    elif type is Type.BOOL:
+        array = column != 0
+    elif type is Type.DATE:
+        array = column.view("datetime64[D]")
+    elif type is Type.DATETIME:
+        array = column.view("datetime64[us]")
+    else:
+        array = np.array(values.decode_column(column, type), np.object_)
+    array.flags.writeable = False
+    return array
+
+
+def message_of(error: Exception) -> str:
+    """The exception on one line, as Python ends a traceback."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = ""
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
+
+
+def _sequence(returned: Any, count: int, result: Type) -> list[Any]:
+    """What a function of columns returned, as a list of `count` Python values. TypeError if it is nothing of the kind."""
+    if hasattr(returned, "to_numpy") and not hasattr(returned, "to_pylist"):
+        returned = returned.to_numpy()
+    if isinstance(returned, np.ndarray):
+        if returned.ndim != 1:
+            raise TypeError(f"returned an array of {returned.ndim} dimensions instead of 1")
+        if returned.dtype.kind == "M" and result is Type.DATETIME:
+            in_microseconds = returned.astype("datetime64[us]")
+            if np.array_equal(in_microseconds.astype(returned.dtype), returned, equal_nan=True):
+                returned = in_microseconds
+        listed = returned.tolist()
+    elif hasattr(returned, "to_pylist"):
+        listed = returned.to_pylist()
+    elif isinstance(returned, Sequence) and not isinstance(returned, (str, bytes)):
+        listed = list(returned)
+    else:
+        raise TypeError(f"returned {shown(returned)} and no array")
+    if len(listed) != count:
+        raise TypeError(f"returned {len(listed)} results for {count} rows")
+    return listed

@@ -1,0 +1,162 @@
+"""Functions that are computed on columns of distinct arguments, outside the kernel: those of symbols, text forms, dates, and the user's.
+
+Everything comes and goes as codes. A row for which a function has no value is told by a message; its code is meaningless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.errors import InternalError
+from datalog.evaluate.calls import UserFunction, call_columns, call_rows, encode_results, message_of
+from datalog.evaluate.conversions import FROM_TEXT
+from datalog.evaluate.dates import calendar_part, convert
+from datalog.ir.core import PyValue, Type
+from datalog.ir.primitives import ORDER
+from datalog.ir.spelling import spell_value
+from datalog.store.values import Values, shown
+
+__all__ = ["ColumnFunctions", "UserFunction"]
+
+Words = NDArray[np.int64]
+Computed = tuple[Words, dict[int, str]]
+
+KEPT_EXCEPTIONS = 16
+ORDER_BYTES = 8
+
+
+class ColumnFunctions:
+    """The functions of one database. `functions` are the user's, by name; more may come into that mapping later.
+
+    `exceptions` has, by its message, what the user's functions raised lately, for who raises an error of it.
+    """
+
+    def __init__(self, values: Values, functions: Mapping[str, UserFunction] | None = None) -> None:
+        self._values = values
+        self.functions: Mapping[str, UserFunction] = {} if functions is None else functions
+        self.exceptions: dict[str, Exception] = {}
+        self._caller: int | None = None
+
+    @property
+    def calling(self) -> bool:
+        """Whether this thread is within a call of a user's function."""
+        return self._caller == get_ident()
+
+    def compute(self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]) -> Computed:
+        """Result codes of n distinct rows of arguments, one int64[n] of codes an argument, and why a row has no value."""
+        function = self.functions.get(name)
+        if function is not None:
+            return self._call(function, columns)
+        first = columns[0]
+        match name:
+            case "ord":
+                return first.copy(), {}
+            case "year" | "month" | "day":
+                return calendar_part(name, first, arguments[0]), {}
+            case "to_date" | "to_datetime" if arguments[0] is not Type.SYMBOL:
+                return convert(first, arguments[0], result)
+        compute = _function_of_values(name, arguments, result)
+        return self._each_row(compute, arguments, result, columns)
+
+    def _each_row(self, compute: Callable[..., PyValue], arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]) -> Computed:
+        decoded = [self._values.decode_column(column, type) for column, type in zip(columns, arguments, strict=True)]
+        results: list[PyValue | None] = []
+        failures: dict[int, str] = {}
+        for row, values in enumerate(zip(*decoded, strict=True)):
+            try:
+                results.append(compute(*values))
+            except ValueError as error:
+                failures[row] = str(error)
+                results.append(None)
+        return encode_results(results, failures, result, self._values), failures
+
+    def _call(self, function: UserFunction, columns: Sequence[Words]) -> Computed:
+        call = call_columns if function.columns else call_rows
+        self._caller = get_ident()
+        try:
+            results, failures = call(function, columns, self._values, self._failed)
+        finally:
+            self._caller = None
+        return encode_results(results, failures, function.result, self._values, "the result "), failures
+
+    def _failed(self, error: Exception) -> str:
+        message = message_of(error)
+        self.exceptions.pop(message, None)
+        if len(self.exceptions) >= KEPT_EXCEPTIONS:
+            del self.exceptions[next(iter(self.exceptions))]
+        self.exceptions[message] = error
+        return message
+
+
+def _function_of_values(name: str, arguments: tuple[Type, ...], result: Type) -> Callable[..., PyValue]:
+    """A function of Python values, which raises ValueError where it has none."""
+    if name == "match":
+        return _Patterns().match
+    if name in FROM_TEXT and arguments == (Type.SYMBOL,):
+        convert_text = FROM_TEXT[name]
+        return lambda text: convert_text(text, result)
+    if name == "to_string" or (name in OF_TEXTS and arguments[0] is Type.SYMBOL):
+        return OF_TEXTS[name]
+    raise InternalError(f"{name}({', '.join(type.value for type in arguments)}) is no function of columns")
+
+
+class _Patterns:
+    """Regular expressions, each compiled once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, re.Pattern[str] | str] = {}  # or what is wrong with it
+
+    def match(self, pattern: str, text: str) -> bool:
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = _compile(pattern)
+        if isinstance(known, str):
+            raise ValueError(known)
+        return known.fullmatch(text) is not None
+
+
+def _compile(pattern: str) -> re.Pattern[str] | str:
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"{shown(pattern)} is no regular expression: {error}"
+
+
+def _cat(*texts: str) -> str:
+    return "".join(texts)
+
+
+def _substr(text: str, start: int, length: int) -> str:
+    if not 0 <= start <= len(text):
+        raise ValueError(f"{shown(text)} has no place {start}")
+    if length < 0:
+        raise ValueError(f"{length} is no length")
+    return text[start : start + length]
+
+
+def _contains(part: str, text: str) -> bool:
+    return part in text
+
+
+def _order(text: str) -> int:
+    """Texts are ordered as their UTF-8 bytes are. Padding with zeros makes some texts equal, and never turns an order round."""
+    head = text[:ORDER_BYTES].encode()[:ORDER_BYTES]
+    return int.from_bytes(head.ljust(ORDER_BYTES, b"\0"), "big") - 2**63
+
+
+OF_TEXTS: dict[str, Callable[..., Any]] = {
+    "to_string": spell_value,
+    "cat": _cat,
+    "strlen": len,
+    "substr": _substr,
+    "contains": _contains,
+    "min": min,
+    "max": max,
+    ORDER: _order,
+}
