@@ -15,12 +15,14 @@ if TYPE_CHECKING:
         DatalogError,
         Diagnostic,
         EvaluationError,
+        FunctionError,
         InternalError,
         PlacedError,
         ProgramError,
         SettingError,
         StreamError,
     )
+    from datalog.functions import Function, function
     from datalog.relation import Relation
     from datalog.transaction import Change, Changes, Transaction
 
@@ -32,6 +34,8 @@ __all__ = [
     "DatalogError",
     "Diagnostic",
     "EvaluationError",
+    "Function",
+    "FunctionError",
     "InternalError",
     "PlacedError",
     "ProgramError",
@@ -41,11 +45,13 @@ __all__ = [
     "StreamError",
     "Transaction",
     "UnknownPredicate",
+    "function",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
     "datalog.database": ("Database", "Snapshot", "UnknownPredicate"),
+    "datalog.functions": ("Function", "function"),
     "datalog.relation": ("Relation",),
     "datalog.transaction": ("Change", "Changes", "Transaction"),
 }

@@ -66,5 +66,9 @@ class SettingError(DatalogError):
     """A setting, such as the order of a rule's variables, does not fit the program."""
 
 
+class FunctionError(DatalogError):
+    """A Python function cannot be one of a program's: its name or its types, or it reads the database that calls it."""
+
+
 class InternalError(DatalogError):
     """An invariant of the engine is broken. Always a bug of ours: please report it."""

@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.ir.core import Type
-from datalog.store.values import SIGN_BIT, BadValue, Values, floats_of, shown
+from datalog.store.columns import SIGN_BIT, floats_of
+from datalog.store.values import BadValue, Values, shown
 
 Words = NDArray[np.int64]
+Computed = tuple[Words, dict[int, str]]  # codes, and for rows without a value why
+Results = Sequence[Any] | NDArray[Any]
 Failed = Callable[[Exception], str]  # takes note of an exception and gives the message for its row
 
 LONGEST_MESSAGE = 300
@@ -34,8 +37,8 @@ class UserFunction:
     columns: bool = False
 
 
-def call_rows(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> tuple[list[Any], dict[int, str]]:
-    """The results of one call for each row, None where there is none, and why."""
+def call_rows(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> Computed:
+    """One call for each row."""
     call = function.function
     results: list[Any] = []
     failures: dict[int, str] = {}
@@ -49,40 +52,42 @@ def call_rows(function: UserFunction, columns: Sequence[Words], values: Values, 
             failures[row] = failed(error)
             result = None
         results.append(result)
-    return results, failures
+    return encode_results(results, failures, function.result, values, "the result "), failures
 
 
-def call_columns(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> tuple[list[Any], dict[int, str]]:
-    """The same for a function of columns: one call if it does not raise. O(log n) calls for each row that it fails on."""
+def call_columns(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> Computed:
+    """One call with all rows if it does not raise, else O(log n) calls for each row that it fails on."""
     arrays = [as_array(column, type, values) for column, type in zip(columns, function.arguments, strict=True)]
-    results: list[Any] = []
+    codes = np.zeros(len(columns[0]), np.int64)
     failures: dict[int, str] = {}
-    waiting = [(0, len(arrays[0]))] if len(arrays[0]) else []
+    waiting = [(0, len(codes))] if len(codes) else []
     while waiting:
         start, end = waiting.pop()
         try:
-            returned = _sequence(function.function(*(array[start:end] for array in arrays)), end - start, function.result)
+            results = _sequence(function.function(*(array[start:end] for array in arrays)), end - start)
         except MemoryError:
             raise
         except Exception as error:
             if end - start > 1:
                 middle = (start + end) // 2
                 waiting += [(middle, end), (start, middle)]
-                continue
-            failures[start] = failed(error)
-            returned = [None]
-        results += returned
-    return results, failures
+            else:
+                failures[start] = failed(error)
+            continue
+        refused: dict[int, str] = {}
+        codes[start:end] = encode_results(results, refused, function.result, values, "the result ")
+        failures.update((start + row, message) for row, message in refused.items())
+    return codes, failures
 
 
-def encode_results(results: list[Any], failures: dict[int, str], type: Type, values: Values, what: str = "") -> Words:
+def encode_results(results: Results, failures: dict[int, str], type: Type, values: Values, what: str = "") -> Words:
     """The codes of the results, 0 for rows without one; results that the type does not admit are added to `failures`.
 
     `what` begins their messages."""
     codes = np.zeros(len(results), np.int64)
     rows = [row for row in range(len(results)) if row not in failures]
     try:
-        codes[rows] = values.encode_column([results[row] for row in rows], type)
+        codes[rows] = values.encode_column([results[row] for row in rows] if failures else results, type)
     except BadValue:
         for row in rows:
             try:
@@ -123,24 +128,17 @@ def message_of(error: Exception) -> str:
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
 
 
-def _sequence(returned: Any, count: int, result: Type) -> list[Any]:
-    """What a function of columns returned, as a list of `count` Python values. TypeError if it is nothing of the kind."""
-    if hasattr(returned, "to_numpy") and not hasattr(returned, "to_pylist"):
+def _sequence(returned: Any, count: int) -> Results:
+    """What a function of columns returned, as `count` results. TypeError if it is nothing of the kind."""
+    if hasattr(returned, "to_pylist"):
+        returned = returned.to_pylist()
+    elif hasattr(returned, "to_numpy"):
         returned = returned.to_numpy()
     if isinstance(returned, np.ndarray):
         if returned.ndim != 1:
             raise TypeError(f"returned an array of {returned.ndim} dimensions instead of 1")
-        if returned.dtype.kind == "M" and result is Type.DATETIME:
-            in_microseconds = returned.astype("datetime64[us]")
-            if np.array_equal(in_microseconds.astype(returned.dtype), returned, equal_nan=True):
-                returned = in_microseconds
-        listed = returned.tolist()
-    elif hasattr(returned, "to_pylist"):
-        listed = returned.to_pylist()
-    elif isinstance(returned, Sequence) and not isinstance(returned, (str, bytes)):
-        listed = list(returned)
-    else:
+    elif isinstance(returned, (str, bytes)) or not isinstance(returned, Sequence):
         raise TypeError(f"returned {shown(returned)} and no array")
-    if len(listed) != count:
-        raise TypeError(f"returned {len(listed)} results for {count} rows")
-    return listed
+    if len(returned) != count:
+        raise TypeError(f"returned {len(returned)} results for {count} rows")
+    return returned

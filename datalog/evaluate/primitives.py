@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import InternalError
-from datalog.evaluate.calls import UserFunction, call_columns, call_rows, encode_results, message_of
+from datalog.evaluate.calls import Computed, UserFunction, call_columns, call_rows, encode_results, message_of
 from datalog.evaluate.conversions import FROM_TEXT
 from datalog.evaluate.dates import calendar_part, convert
 from datalog.ir.core import PyValue, Type
@@ -25,7 +25,6 @@ from datalog.store.values import Values, shown
 __all__ = ["ColumnFunctions", "UserFunction"]
 
 Words = NDArray[np.int64]
-Computed = tuple[Words, dict[int, str]]
 
 KEPT_EXCEPTIONS = 16
 ORDER_BYTES = 8
@@ -80,10 +79,9 @@ class ColumnFunctions:
         call = call_columns if function.columns else call_rows
         self._caller = get_ident()
         try:
-            results, failures = call(function, columns, self._values, self._failed)
+            return call(function, columns, self._values, self._failed)
         finally:
             self._caller = None
-        return encode_results(results, failures, function.result, self._values, "the result "), failures
 
     def _failed(self, error: Exception) -> str:
         message = message_of(error)
