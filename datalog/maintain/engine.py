@@ -24,6 +24,7 @@ from datalog.ir.core import CoreProgram
 from datalog.kernels import encoding as code
 from datalog.maintain.choice import Choice, RecordsChoice
 from datalog.maintain.counted import CountedRule, Signed
+from datalog.maintain.functional import Functions
 from datalog.maintain.joins import Joins
 from datalog.maintain.recursive import RecursiveStratum
 from datalog.plan.statistics import Counted, estimate
@@ -76,6 +77,7 @@ class Engine:
         statistics = Counted(self._size, self._relation)
         estimate(program, statistics)
         self.joins = Joins(program, self.storage, values, statistics)
+        self.functions = Functions(program, self.storage, values, self.joins)
         self.strata = [self._live(number) for number in range(len(program.strata))]
         self._prepared: set[str] = set()
         self._first_evaluation(facts, progress)
@@ -102,10 +104,12 @@ class Engine:
             deltas: dict[str, Delta] = {}
             for name, (rows, signs) in changes.items():
                 _note(deltas, name, storage.change(name, rows, signs))
+            self.functions.check(changes, deltas)
             if deltas:
                 for stratum in self.strata:
                     if not stratum.reads.isdisjoint(deltas):
                         self._maintain(stratum, deltas, old)
+                        self.functions.check(stratum.predicates, deltas)
             storage.commit()
         except BaseException:
             storage.abort()
@@ -179,12 +183,15 @@ class Engine:
     def _first_evaluation(self, facts: Mapping[str, Words], progress: Progress | None) -> None:
         self.storage.begin()
         try:
+            self.functions.arrange()
             for name, rows in facts.items():
                 self.storage.replace(name, rows)
+            self.functions.check(facts)
             for done, stratum in enumerate(self.strata):
                 if progress is not None:
                     progress(done, len(self.strata))
                 self._evaluate(stratum)
+                self.functions.check(stratum.predicates)
             self.storage.commit()
         except BaseException:
             self.storage.abort()

@@ -25,7 +25,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "kernels": (),
     "store": ("ir.core", "kernels"),
     "evaluate": ("ir.core", "plan", "kernels", "store"),
-    "maintain": ("ir.core", "plan", "kernels", "store", "evaluate"),
+    "maintain": ("syntax.tree", "ir.core", "ir.spelling", "plan", "kernels", "store", "evaluate"),
     "io": ("syntax.tree", "syntax.constants", "ir.core", "store"),
     "explain": (
         "syntax",
