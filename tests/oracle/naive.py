@@ -5,24 +5,24 @@ Strata by naive stratification, a naive fixpoint in each, hash joins on dictiona
 When a computation has no result (overflow of 64 bits, division by zero), the assignment at hand counts as an error only if it
 satisfies every literal of the rule that can still be judged: so `p(x), x != 0, y = 10 / x` is safe, in whatever order it is written,
 and whether a program fails does not depend on an order of evaluation. Within a rule such an assignment is carried on, its first
-column holding the reason, and the missing values `_Missing`. Float operations follow IEEE 754, with -0.0 = 0.0.
+column holding the reason, and the missing values `MISSING`. With failing="skip", it is dropped: the literal does not hold.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
+from tests.oracle.aggregates import aggregate
+from tests.oracle.flatten import counted, flatten
 from tests.oracle.rules import (
     Atom,
     Blank,
     Compare,
-    Const,
+    Fold,
     Literal,
     Not,
     Op,
@@ -33,10 +33,15 @@ from tests.oracle.rules import (
     Term,
     Value,
     Var,
-    computes,
     mentions,
     reads,
 )
+from tests.oracle.schedule import schedule
+from tests.oracle.tables import MISSING, REASON, Tables, join, value_of
+from tests.oracle.values import RANGES as RANGES
+from tests.oracle.values import OracleArithmeticError as OracleArithmeticError
+from tests.oracle.values import compute as compute
+from tests.oracle.values import inverse, range_of
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -46,48 +51,15 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-RANGES = {"number": (-(2**63), 2**63 - 1), "unsigned": (0, 2**64 - 1)}
 
 
-class OracleArithmeticError(ArithmeticError):
-    """A satisfying assignment needs a value that does not exist."""
+class OracleConflictError(ValueError):
+    """A key of a functional predicate has two values."""
 
 
-class _Missing:
-    """The value of a variable whose computation has no result."""
-
-
-_MISSING: Any = _Missing()
-_REASON = ""  # the name of the first column of every table: why the assignment is an error, or ""
-
-
-class _Tables:
-    """The relations during an evaluation, with hash indexes on demand."""
-
-    def __init__(self, rows: dict[str, set[Row]]) -> None:
-        self.rows = rows
-        self._indexes: dict[str, dict[tuple[int, ...], dict[Row, list[Row]]]] = {}
-
-    def matching(self, predicate: str, columns: tuple[int, ...]) -> dict[Row, list[Row]]:
-        indexes = self._indexes.setdefault(predicate, {})
-        if columns not in indexes:
-            index: dict[Row, list[Row]] = {}
-            for row in self.rows[predicate]:
-                index.setdefault(tuple(row[column] for column in columns), []).append(row)
-            indexes[columns] = index
-        return indexes[columns]
-
-    def add(self, predicate: str, rows: set[Row]) -> bool:
-        new = rows - self.rows[predicate]
-        if new:
-            self.rows[predicate] |= new
-            self._indexes.pop(predicate, None)
-        return bool(new)
-
-
-def evaluate(program: Program, facts: Mapping[str, Set[Row]]) -> dict[str, set[Row]]:
-    """All relations of `program` on `facts`. Raises OracleArithmeticError."""
-    tables = _Tables({predicate: set(facts.get(predicate, ())) for predicate in program.types})
+def evaluate(program: Program, facts: Mapping[str, Set[Row]], failing: str = "error") -> dict[str, set[Row]]:
+    """All relations of `program` on `facts`. Raises OracleArithmeticError and OracleConflictError."""
+    tables = Tables({predicate: set(facts.get(predicate, ())) for predicate in program.types}, failing == "skip")
     for stratum in strata(program):
         growing = True
         while growing:
@@ -96,6 +68,11 @@ def evaluate(program: Program, facts: Mapping[str, Set[Row]]) -> dict[str, set[R
                 for head in rule.heads:
                     rows = {row for body in alternatives(rule.body) for row in _derive(head, body, tables)}
                     growing |= tables.add(head.predicate, rows)
+    for predicate in sorted(program.functional):
+        values: dict[Row, Value] = {}
+        for row in tables.rows[predicate]:
+            if values.setdefault(row[:-1], row[-1]) != row[-1]:
+                raise OracleConflictError(f"{predicate}{list(row[:-1])} is {values[row[:-1]]!r} and {row[-1]!r}")
     return tables.rows
 
 
@@ -105,11 +82,12 @@ def derivations(program: Program, facts: Mapping[str, Set[Row]]) -> dict[str, Co
     A rule counts once per head and per branch of its disjunctive normal form. A variable that occurs once only, in a positive
     atom, is a wildcard, and what a wildcard stands for is not counted. A base fact of a derived predicate counts as one derivation.
     """
-    tables = _Tables(evaluate(program, facts))
+    tables = Tables(evaluate(program, facts), False)
     counts: dict[str, Counter[Row]] = {}
-    for rule in program.rules:
+    rules = tuple(map(flatten, program.rules))
+    for rule in rules:
         for head in rule.heads:
-            if _depends_on_itself(program, head.predicate):
+            if _depends_on_itself(program, rules, head.predicate):
                 continue
             counter = counts.setdefault(head.predicate, Counter(dict.fromkeys(facts.get(head.predicate, ()), 1)))
             for body in alternatives(rule.body):
@@ -122,19 +100,20 @@ def derivations(program: Program, facts: Mapping[str, Set[Row]]) -> dict[str, Co
 
 
 def strata(program: Program) -> list[list[Rule]]:
-    """The rules by the stratum of their heads, one rule per head. Raises ValueError for negation through recursion."""
+    """The flat rules by the stratum of their heads, one rule per head. Raises ValueError for negation through recursion."""
     level = dict.fromkeys(program.types, 0)
-    edges = [(head.predicate, *read) for rule in program.rules for head in rule.heads for read in reads(rule.body)]
+    rules = tuple(map(flatten, program.rules))
+    edges = [(head.predicate, *read) for rule in rules for head in rule.heads for read in reads(rule.body)]
     changed = True
     while changed:
         changed = False
-        for head, body, negated in edges:
-            if level[head] < level[body] + negated:
-                level[head] = level[body] + negated
+        for head, body, strict in edges:
+            if level[head] < level[body] + strict:
+                level[head] = level[body] + strict
                 changed = True
         if max(level.values(), default=0) > len(level):
             raise ValueError("negation through recursion")
-    split = [Rule((head,), rule.body) for rule in program.rules for head in rule.heads]
+    split = [Rule((head,), rule.body) for rule in rules for head in rule.heads]
     return [[rule for rule in split if level[rule.heads[0].predicate] == number] for number in range(len(level) + 1)]
 
 
@@ -150,66 +129,42 @@ def alternatives(body: tuple[Literal, ...]) -> Iterator[tuple[Literal, ...]]:
         yield tuple(literal for part in choice for literal in part)
 
 
-def compute(name: str, values: list[Any], type: str) -> Value:
-    """One operation on values of `type`. Raises OracleArithmeticError if the result does not exist or leaves 64 bits."""
-    if len(values) == 1:
-        values = [0, values[0]]
-    left, right = values
-    if type == "float":
-        return _compute_float(name, float(left), float(right))
-    if name in "/%" and right == 0:
-        raise OracleArithmeticError(f"{left} {name} 0")
-    match name:
-        case "+":
-            result = left + right
-        case "-":
-            result = left - right
-        case "*":
-            result = left * right
-        case _:
-            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            result = quotient if name == "/" else left - quotient * right
-    low, high = RANGES[type]
-    if not low <= result <= high:
-        raise OracleArithmeticError(f"{left} {name} {right} overflows {type}")
-    return int(result)
-
-
-def _compute_float(name: str, left: float, right: float) -> float:
-    if name == "/" and right == 0.0:
-        return math.nan if left == 0.0 or math.isnan(left) else math.copysign(math.inf, left)
-    functions = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
-    return float(functions[name](left, right)) + 0.0  # + 0.0 turns -0.0 into 0.0
-
-
-def _derive(head: Atom, body: tuple[Literal, ...], tables: _Tables) -> set[Row]:
+def _derive(head: Atom, body: tuple[Literal, ...], tables: Tables) -> set[Row]:
     return {row for _, row in _assignments(head, body, tables, frozenset(mentions(head)))}
 
 
-def _assignments(head: Atom, body: tuple[Literal, ...], tables: _Tables, wanted: frozenset[str]) -> Iterator[tuple[Row, Row]]:
+def _assignments(head: Atom, body: tuple[Literal, ...], tables: Tables, wanted: frozenset[str]) -> Iterator[tuple[Row, Row]]:
     """The satisfying assignments to the variables `wanted`, each with the head's row."""
-    names, rows = _solve(body, tables, (_REASON,), {("",)}, wanted | frozenset(mentions(head)))
+    names, rows = _solve(body, tables, (REASON,), {("",)}, wanted | frozenset(mentions(head)))
     position = {name: place for place, name in enumerate(names)}
     for row in rows:
         if row[0]:
             raise OracleArithmeticError(f"{row[0]} in a rule for {head.predicate}")
-        yield row, tuple(_value(term, position, row) for term in head.terms)
+        try:
+            yield row, tuple(value_of(term, position, row) for term in head.terms)
+        except OracleArithmeticError:
+            if not tables.skip:
+                raise
 
 
 def _solve(
-    body: tuple[Literal, ...], tables: _Tables, names: tuple[str, ...], rows: set[Row], wanted: frozenset[str]
+    body: tuple[Literal, ...], tables: Tables, names: tuple[str, ...], rows: set[Row], wanted: frozenset[str]
 ) -> tuple[tuple[str, ...], set[Row]]:
     """Extends the assignments `rows` to `names` by `body`, and projects them on `wanted` and the reason."""
-    steps = _schedule(body, names, wanted)
+    steps = schedule(body, names, wanted)
     for place, literal in enumerate(steps):
         match literal:
             case Atom():
-                names, rows = _join(literal, tables, names, rows)
+                names, rows = join(literal, tables, names, rows)
             case Compare():
                 names, rows = _compare(literal, names, rows)
             case Not():
                 rows = _exclude(literal, tables, names, rows)
-        later = wanted.union(*(mentions(step) for step in steps[place + 1 :]), (_REASON,))
+            case Fold():
+                names, rows = _fold(literal, tables, names, rows)
+        if tables.skip:
+            rows = {row for row in rows if not row[0]}
+        later = wanted.union(*(mentions(step) for step in steps[place + 1 :]), (REASON,))
         kept = [column for column, name in enumerate(names) if name in later]
         if len(kept) < len(names):
             names = tuple(names[column] for column in kept)
@@ -217,156 +172,113 @@ def _solve(
     return names, rows
 
 
-@lru_cache(maxsize=4096)
-def _schedule(body: tuple[Literal, ...], names: tuple[str, ...], wanted: frozenset[str]) -> tuple[Literal, ...]:
-    """An order in which each literal finds its variables bound, and computations come as late as they can."""
-    bound, waiting, order = set(names), list(body), []
-    while waiting:
-        ready = [literal for literal in waiting if _is_ready(literal, bound, waiting, wanted)]
-        if not ready:
-            raise ValueError(f"not range restricted: {waiting}")
-        chosen = min(ready, key=lambda literal: (computes(literal), *_cost(literal, bound)))
-        waiting.remove(chosen)
-        order.append(chosen)
-        if not isinstance(chosen, Not):
-            bound.update(mentions(chosen))
-    if not wanted <= bound:
-        raise ValueError(f"unbound: {wanted - bound}")
-    return tuple(order)
-
-
-def _is_ready(literal: Literal, bound: set[str], waiting: list[Literal], wanted: frozenset[str]) -> bool:
-    match literal:
-        case Atom(_, terms):
-            own = {term.name for term in terms if isinstance(term, Var)}
-            return all(set(mentions(term)) <= bound | own for term in terms)
-        case Compare(symbol, left, right):
-            unbound = [side for side in (left, right) if not set(mentions(side)) <= bound]
-            return not unbound or (symbol == "=" and len(unbound) == 1 and isinstance(unbound[0], Var))
-        case Not():
-            outside = wanted.union(*(mentions(other) for other in waiting if other is not literal and not isinstance(other, Not)))
-            return set(mentions(literal)) & outside <= bound
-    raise AssertionError("a disjunction outside the normal form")
-
-
-def _cost(literal: Literal, bound: set[str]) -> tuple[int, int]:
-    if isinstance(literal, Compare):
-        return 0, 0
-    if isinstance(literal, Atom):
-        return 1, sum(1 for term in literal.terms if not set(mentions(term)) <= bound)
-    return 2, 0
-
-
-def _value(term: Term, position: Mapping[str, int], row: Row) -> Value:
-    match term:
-        case Var(name):
-            value = row[position[name]]
-            if value is _MISSING:
-                raise OracleArithmeticError(row[0])
-            return value
-        case Const(value, _):
-            return value
-        case Op(name, arguments, type):
-            return compute(name, [_value(argument, position, row) for argument in arguments], type)
-    raise AssertionError(f"no value: {term}")
-
-
-def _join(atom: Atom, tables: _Tables, names: tuple[str, ...], rows: set[Row]) -> tuple[tuple[str, ...], set[Row]]:
-    position = {name: place for place, name in enumerate(names)}
-    keys: list[tuple[int, Term]] = []
-    fresh: dict[str, int] = {}
-    late: list[tuple[int, Term]] = []  # what only the atom's own fresh variables decide
-    for column, term in enumerate(atom.terms):
-        if isinstance(term, Blank):
-            continue
-        if all(name in position for name in mentions(term)):
-            keys.append((column, term))
-        elif isinstance(term, Var) and term.name not in fresh:
-            fresh[term.name] = column
-        else:
-            late.append((column, term))
-    all_names = (*names, *fresh)
-    all_position = {name: place for place, name in enumerate(all_names)}
-    index = tables.matching(atom.predicate, tuple(column for column, _ in keys))
-    result: set[Row] = set()
-    for row in rows:
-        try:
-            found = index.get(tuple(_value(term, position, row) for _, term in keys), ())
-        except OracleArithmeticError as error:
-            result.update(
-                _join_what_has_values(atom, tables, keys, list(fresh.values()), late, position, all_position, (str(error), *row[1:]))
-            )
-            continue
-        for match in found:
-            extended = (*row, *(match[column] for column in fresh.values()))
-            try:
-                if all(_value(term, all_position, extended) == match[column] for column, term in late):
-                    result.add(extended)
-            except OracleArithmeticError as error:
-                result.add((str(error), *extended[1:]))
-    return all_names, result
-
-
-def _join_what_has_values(
-    atom: Atom,
-    tables: _Tables,
-    keys: list[tuple[int, Term]],
-    fresh: list[int],
-    late: list[tuple[int, Term]],
-    position: Mapping[str, int],
-    all_position: Mapping[str, int],
-    row: Row,
-) -> Iterator[Row]:
-    """The join of an assignment in which some computation has no value: terms without a value match anything, and a variable
-    without one takes the value that it meets."""
-    judged, missing = [], {}
-    for column, term in keys:
-        try:
-            judged.append((column, _value(term, position, row)))
-        except OracleArithmeticError:
-            if isinstance(term, Var):
-                missing[position[term.name]] = column
-    for match in tables.matching(atom.predicate, tuple(column for column, _ in judged)).get(tuple(value for _, value in judged), ()):
-        met = tuple(match[missing[place]] if place in missing else value for place, value in enumerate(row))
-        extended = (*met, *(match[column] for column in fresh))
-        if all(_may_equal(term, all_position, extended, match[column]) for column, term in late):
-            yield extended
-
-
-def _may_equal(term: Term, position: Mapping[str, int], row: Row, value: Value) -> bool:
-    try:
-        return _value(term, position, row) == value
-    except OracleArithmeticError:
-        return True
-
-
 def _compare(literal: Compare, names: tuple[str, ...], rows: set[Row]) -> tuple[tuple[str, ...], set[Row]]:
     position = {name: place for place, name in enumerate(names)}
     left, right = literal.left, literal.right
-    if isinstance(right, Var) and right.name not in position:
+    if not all(name in position for name in mentions(right)):
         left, right = right, left
-    binds = isinstance(left, Var) and left.name not in position
+    (fresh,) = {name for name in mentions(left) if name not in position} or {""}
     result: set[Row] = set()
     for row in rows:
         try:
-            value = _value(right, position, row)
-            if binds:
-                result.add((*row, value))
-            elif COMPARISONS[literal.operator](_value(left, position, row), value):
-                result.add(row)
+            if not fresh:
+                if COMPARISONS[literal.operator](*(value_of(side, position, row) for side in (literal.left, literal.right))):
+                    result.add(row)
+            elif isinstance(right, Op) and right.name == "range":
+                result.update((*row, value) for value in range_of([value_of(term, position, row) for term in right.arguments], right.type))
+            else:
+                result.update((*row, value) for value in _solutions(left, value_of(right, position, row), position, row))
         except OracleArithmeticError as error:
-            result.add((str(error), *row[1:], *((_MISSING,) if binds else ())))
-    return ((*names, left.name) if isinstance(left, Var) and binds else names), result
+            result.add((str(error), *row[1:], *((MISSING,) if fresh else ())))
+    return ((*names, fresh) if fresh else names), result
 
 
-def _exclude(literal: Not, tables: _Tables, names: tuple[str, ...], rows: set[Row]) -> set[Row]:
+def _solutions(term: Term, value: Value, position: Mapping[str, int], row: Row) -> Iterator[Value]:
+    """The values of the term's only unbound variable for which it is `value`: at most one."""
+    if isinstance(term, Var):
+        yield value
+        return
+    assert isinstance(term, Op)
+    (place,) = (at for at, argument in enumerate(term.arguments) if any(name not in position for name in mentions(argument)))
+    arguments: list[Any] = [None if at == place else value_of(argument, position, row) for at, argument in enumerate(term.arguments)]
+    wanted = inverse(term.name, arguments, place, value, term.type)
+    if wanted is not None:
+        yield from _solutions(term.arguments[place], wanted, position, row)
+
+
+def _fold(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) -> tuple[tuple[str, ...], set[Row]]:
+    """Groups get their totals: those that the rows ask for, or all, where the aggregate itself gives its groups."""
+    results = tuple(total.result.name for total in fold.totals)
+    if fold.grouping:
+        groups = _groups(fold, tables, (), {("",)})
+        return (*names, *fold.groups, *results), {
+            (verdict, *key, *values)
+            for key, assignments in groups.items()
+            for verdict, values in [_totals(fold, assignments, tables.skip)]
+            if not any(value is None for value in values)
+        }
+    columns = [names.index(name) for name in fold.groups]
+    keys = {row: tuple(row[column] for column in columns) for row in rows}
+    asked = {key for key in keys.values() if not any(value is MISSING for value in key)}
+    groups = _groups(fold, tables, fold.groups, {("", *key) for key in asked})
+    totals = {key: _totals(fold, groups.get(key, set()), tables.skip) for key in asked}
+    result: set[Row] = set()
+    for row, key in keys.items():
+        verdict, values = totals.get(key, (row[0], (MISSING,)))
+        if not any(value is None for value in values):
+            result.add((row[0] or verdict, *row[1:], *values))
+    return (*names, *results), result
+
+
+def _groups(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) -> dict[Row, set[Row]]:
+    """The distinct assignments of the fold's body in each group: the reason, the arguments of all totals in a row, then all variables."""
+    wanted = counted(fold)
+    groups: dict[Row, set[Row]] = {}
+    for body in alternatives(fold.body):
+        found, assignments = _solve(body, tables, (REASON, *names), rows, wanted)
+        position = {name: place for place, name in enumerate(found)}
+        for row in assignments:
+            reason = row[0]
+            arguments: tuple[Any, ...] = ()
+            try:
+                arguments = tuple(value_of(term, position, row) for total in fold.totals for term in total.arguments)
+            except OracleArithmeticError as error:
+                reason = reason or str(error)
+            if reason and tables.skip:
+                continue
+            key = tuple(row[position[name]] for name in fold.groups)
+            groups.setdefault(key, set()).add((reason, arguments, *(row[position[name]] for name in sorted(wanted))))  # type: ignore[arg-type]
+    return groups
+
+
+def _totals(fold: Fold, assignments: set[Row], skip: bool) -> tuple[str, tuple[Any, ...]]:
+    """Why a group has no totals, or "", and the totals, each None where an empty group has nothing."""
+    for reason, *_ in assignments:
+        if reason:
+            return str(reason), (MISSING,) * len(fold.totals)
+    values: list[Value | None] = []
+    first = 0
+    for total in fold.totals:
+        last = first + len(total.arguments)
+        rows: list[Any] = [arguments[first:last] for _, arguments, *_ in assignments]  # type: ignore[index]
+        try:
+            values.append(aggregate(total.function, rows, total.type, total.parameter and total.parameter.value))
+        except OracleArithmeticError as error:
+            if skip:
+                raise
+            return str(error), (MISSING,) * len(fold.totals)
+        first = last
+    return "", tuple(values)
+
+
+def _exclude(literal: Not, tables: Tables, names: tuple[str, ...], rows: set[Row]) -> set[Row]:
     shared = [place for place, name in enumerate(names) if name in set(mentions(literal))]
-    inner_names = (_REASON, *(names[place] for place in shared))
+    inner_names = (REASON, *(names[place] for place in shared))
     verdicts: dict[Row, str | None] = {}
     result: set[Row] = set()
     for row in rows:
         key = tuple(row[place] for place in shared)
-        if any(value is _MISSING for value in key):
+        if any(value is MISSING for value in key):
             result.add(row)
             continue
         if key not in verdicts:
@@ -379,7 +291,7 @@ def _exclude(literal: Not, tables: _Tables, names: tuple[str, ...], rows: set[Ro
     return result
 
 
-def _holds(body: tuple[Literal, ...], tables: _Tables, names: tuple[str, ...], row: Row) -> str | None:
+def _holds(body: tuple[Literal, ...], tables: Tables, names: tuple[str, ...], row: Row) -> str | None:
     """None: `body` has no assignment; "": it has one; otherwise why that cannot be told."""
     verdict: str | None = None
     for conjunction in alternatives(body):
@@ -397,9 +309,9 @@ def _blank_singles(literal: Literal, uses: Mapping[str, int]) -> Literal:
     return Atom(literal.predicate, terms)
 
 
-def _depends_on_itself(program: Program, predicate: str) -> bool:
+def _depends_on_itself(program: Program, rules: tuple[Rule, ...], predicate: str) -> bool:
     edges: dict[str, set[str]] = {name: set() for name in program.types}
-    for rule in program.rules:
+    for rule in rules:
         for head in rule.heads:
             edges[head.predicate].update(name for name, _ in reads(rule.body))
     reached: set[str] = set()

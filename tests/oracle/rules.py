@@ -1,14 +1,17 @@
 """The oracle's own picture of a program: plain values, nothing of it shared with the engine.
 
-A variable's type stands nowhere; operations carry the type that they compute in, constants the type that they are written in.
+A variable's type stands nowhere; operations carry the type of their result, constants the type that they are written in. Types are
+named as programs name them: number, unsigned, float, symbol, bool, date, datetime, decimal(2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 
-Value = int | float | str
+Value = int | float | str | bool | date | Decimal  # a datetime is a date, too, for Python
 Row = tuple[Value, ...]
 
 
@@ -30,20 +33,45 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """`name` is one of + - * / % with two arguments, or - with one; `type` is number, unsigned or float."""
+    """An operator or a functor; `type` is that of the result. The minus before a term is `-` with one argument."""
 
     name: str
     arguments: tuple[Term, ...]
     type: str
 
 
-Term = Var | Const | Blank | Op
+@dataclass(frozen=True, slots=True)
+class Application:
+    """`F[x, y]`: the value of a functional predicate."""
+
+    predicate: str
+    keys: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agg:
+    """`function arguments : { body }`, with a result of `type`. A `parameter` is written behind the arguments.
+
+    Its groups are the values of those of its variables that stand outside of aggregates, too.
+    """
+
+    function: str
+    arguments: tuple[Term, ...]
+    body: tuple[Literal, ...]
+    type: str
+    parameter: Const | None = None
+
+
+Term = Var | Const | Blank | Op | Application | Agg
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
+    """`p(x, y)`, or `F[x] = y` with `bracketed`, which is another way to write it and means the same."""
+
     predicate: str
     terms: tuple[Term, ...]
+    bracketed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +79,15 @@ class Compare:
     operator: str
     left: Term
     right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A term of type bool that has to be true, such as `contains("a", x)`."""
+
+    __test__ = False  # no class of tests, whatever its name
+
+    term: Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,49 +100,84 @@ class Or:
     branches: tuple[tuple[Literal, ...], ...]
 
 
-Literal = Atom | Compare | Not | Or
+@dataclass(frozen=True, slots=True)
+class Total:
+    """`result = function(arguments)` within `agg<<…>>`, or of an aggregate of its own."""
+
+    result: Var
+    function: str
+    arguments: tuple[Term, ...]
+    type: str
+    parameter: Const | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What aggregates become when rules are flattened (`tests.oracle.flatten`). A `grouping` one gives its groups their values."""
+
+    totals: tuple[Total, ...]
+    body: tuple[Literal, ...]
+    groups: tuple[str, ...]
+    grouping: bool
+
+
+Literal = Atom | Compare | Test | Not | Or | Fold
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """`heads :- body`, or with `totals` `heads <- agg<<totals>> body`."""
+
     heads: tuple[Atom, ...]
     body: tuple[Literal, ...]
+    totals: tuple[Total, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`types` gives every predicate's column types: number, unsigned, float, symbol."""
+    """`types` gives every predicate's column types; the last column of a `functional` one is its value."""
 
-    types: dict[str, tuple[str, ...]]
+    types: Mapping[str, tuple[str, ...]]
     rules: tuple[Rule, ...]
+    functional: frozenset[str] = frozenset()
 
 
-def mentions(part: Term | Literal) -> Iterator[str]:
-    """The names of all variable occurrences in `part`, with repetitions."""
+def mentions(part: Term | Literal, inside: bool = True) -> Iterator[str]:
+    """The names of all variable occurrences in `part`, with repetitions; those in aggregates only where `inside` asks for them."""
     match part:
         case Var(name):
             yield name
-        case Op(_, terms, _) | Atom(_, terms):
+        case Op(_, terms, _) | Atom(_, terms, _) | Application(_, terms):
             for term in terms:
-                yield from mentions(term)
+                yield from mentions(term, inside)
+        case Agg() if inside:
+            yield from mentions_of((*part.arguments, *part.body))
         case Compare(_, left, right):
-            yield from mentions(left)
-            yield from mentions(right)
+            yield from mentions(left, inside)
+            yield from mentions(right, inside)
+        case Test(term):
+            yield from mentions(term, inside)
         case Not(body):
-            for literal in body:
-                yield from mentions(literal)
+            yield from mentions_of(body, inside)
         case Or(branches):
             for branch in branches:
-                for literal in branch:
-                    yield from mentions(literal)
+                yield from mentions_of(branch, inside)
+        case Fold():
+            yield from part.groups
+            yield from (total.result.name for total in part.totals)
+
+
+def mentions_of(parts: tuple[Term | Literal, ...], inside: bool = True) -> Iterator[str]:
+    for part in parts:
+        yield from mentions(part, inside)
 
 
 def computes(part: Term | Literal) -> bool:
-    """Whether an operation, which may have no result, occurs in `part`."""
+    """Whether an operation or an aggregate, which may have no result, occurs in `part`."""
     match part:
-        case Op():
+        case Op() | Agg() | Fold() | Test():
             return True
-        case Atom(_, terms):
+        case Atom(_, terms, _) | Application(_, terms):
             return any(computes(term) for term in terms)
         case Compare(_, left, right):
             return computes(left) or computes(right)
@@ -116,14 +188,14 @@ def computes(part: Term | Literal) -> bool:
     return False
 
 
-def reads(body: tuple[Literal, ...], negated: bool = False) -> Iterator[tuple[str, bool]]:
-    """The predicates that `body` reads, each with whether it stands under a negation."""
+def reads(body: tuple[Literal, ...], strict: bool = False) -> Iterator[tuple[str, bool]]:
+    """The predicates that the flat `body` reads, each with whether it must be complete before: under a negation or an aggregate."""
     for literal in body:
         match literal:
             case Atom(predicate, _):
-                yield predicate, negated
-            case Not(inner):
+                yield predicate, strict
+            case Not(inner) | Fold(body=inner):
                 yield from reads(inner, True)
             case Or(branches):
                 for branch in branches:
-                    yield from reads(branch, negated)
+                    yield from reads(branch, strict)
