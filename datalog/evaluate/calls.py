@@ -140,5 +140,5 @@ def _sequence(returned: Any, count: int) -> Results:
     elif isinstance(returned, (str, bytes)) or not isinstance(returned, Sequence):
         raise TypeError(f"returned {shown(returned)} and no array")
     if len(returned) != count:
-        raise TypeError(f"returned {len(returned)} results for {count} rows")
+        raise TypeError(f"returned {len(returned)} result{'' if len(returned) == 1 else 's'} for {count} row{'' if count == 1 else 's'}")
     return returned
