@@ -14,9 +14,13 @@ from typing import cast
 from lark import Token, Transformer, v_args
 
 from datalog.errors import Diagnostic
+from datalog.syntax.aggregates import AGGREGATES, aggregates
 from datalog.syntax.constants import BadLiteral, placeholder, read_constant
+from datalog.syntax.operators import INFIX, Tightness
 from datalog.syntax.source import Source
 from datalog.syntax.tree import (
+    Aggregate,
+    Application,
     Atom,
     Attribute,
     Clause,
@@ -36,6 +40,7 @@ from datalog.syntax.tree import (
     Rule,
     Span,
     Term,
+    Total,
     Truth,
     TypeDeclaration,
     Variable,
@@ -46,7 +51,7 @@ DEEPEST = 200  # nested operations and groups: the walks over a tree are recursi
 
 LARGEST_PLACE = 9999  # of an atom in a plan
 
-PLAIN_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,()]+')
+PLAIN_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,()\[\]=]+')
 
 # The value of some rules is a tuple of parts and the offset behind the closing parenthesis.
 Arguments = tuple[tuple[Term, ...], int]
@@ -54,6 +59,8 @@ Signature = tuple[tuple[Attribute, ...], int]
 Parameter = tuple[str, str | int]
 Parameters = tuple[tuple[Parameter, ...], int]
 Call = tuple[Token, Arguments]
+Written = tuple[str, int]  # with the offset behind it
+Nested = Operation | Application | Aggregate | Negation | Disjunction
 
 
 @v_args(inline=True)
@@ -75,7 +82,9 @@ class Builder(Transformer[Token, Program]):
         self.findings: dict[int, Diagnostic] = {}
         self.comments: list[Comment] = []
         self._depths: dict[int, int] = {}  # by id of a node; `_nested` keeps the nodes alive so that no id is used twice
-        self._nested: list[Operation | Negation | Disjunction] = []
+        self._nested: list[Nested] = []
+        self._aggregates: set[int] = set()  # where aggregates begin, as far as `_looked_to`
+        self._looked_to = base
 
     # --- Program, comments ----------------------------------------------------------------------------------------------------
 
@@ -93,6 +102,13 @@ class Builder(Transformer[Token, Program]):
         self.comments.append(Comment(text, trailing, self.source.span(start, start + len(text))))
         return token
 
+    def aggregate_word(self, token: Token) -> Token:
+        """Not a rule: the lexer asks at each word that may begin an aggregate, and takes it for a name if it does not."""
+        start = self._start(token)
+        if start >= self._looked_to:
+            self._aggregates, self._looked_to = aggregates(self.source.text, start)
+        return token if start in self._aggregates else token.update(type="NAME")
+
     def program(self, *clauses: Clause) -> Program:
         return Program(clauses, tuple(self.comments), self.source.text, self.source.file)
 
@@ -106,20 +122,40 @@ class Builder(Transformer[Token, Program]):
         span = self._clause_span(keyword, self._end(qualifiers[-1]) if qualifiers else end)
         return Declaration(tuple(map(str, names)), attributes, tuple(map(str, qualifiers)), span)
 
+    def functional_declaration(
+        self, keyword: Token, names: list[Token], keys: Signature, _sign: Token, value: Attribute, *qualifiers: Token
+    ) -> Declaration:
+        span = self._clause_span(keyword, self._end(qualifiers[-1]) if qualifiers else value.span.end)
+        return Declaration(tuple(map(str, names)), (*keys[0], value), tuple(map(str, qualifiers)), span, functional=True)
+
     def names(self, *names: Token) -> list[Token]:
         return list(names)
 
     def signature(self, *parts: Attribute | Token) -> Signature:
         return cast(tuple[Attribute, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
 
-    def attribute(self, name: Token, type_name: Token) -> Attribute:
-        return Attribute(str(name), str(type_name), self.source.span(self._start(name), self._end(type_name)))
+    def attribute(self, name: Token, _colon: Token, type_name: Written) -> Attribute:
+        written, end = type_name
+        return Attribute(str(name), written, self.source.span(self._start(name), end))
 
-    def subtype(self, keyword: Token, name: Token, _sign: Token, base: Token) -> TypeDeclaration:
-        return TypeDeclaration(str(name), str(base), True, self._clause_span(keyword, self._end(base)))
+    def type(self, name: Token | Written) -> Written:
+        return (str(name), self._end(name)) if isinstance(name, Token) else name
 
-    def same_type(self, keyword: Token, name: Token, base: Token) -> TypeDeclaration:
-        return TypeDeclaration(str(name), str(base), False, self._clause_span(keyword, self._end(base)))
+    def scaled_type(self, name: Token, _opening: Token, scale: Token, closing: Token) -> Written:
+        start, end = self._start(name), self._end(closing)
+        if name != "decimal":
+            self._report(f"the type `{name}` takes no scale", start, end, "a type with a scale is decimal(2)")
+        elif not scale.isdecimal() or len(scale) > len(str(LARGEST_PLACE)):
+            self._report("the scale of a decimal is a plain number", self._start(scale), self._end(scale), "it goes up to 18")
+        else:
+            return f"decimal({int(scale)})", end
+        return "decimal(0)", end
+
+    def subtype(self, keyword: Token, name: Token, _sign: Token, base: Written) -> TypeDeclaration:
+        return TypeDeclaration(str(name), base[0], True, self._clause_span(keyword, base[1]))
+
+    def same_type(self, keyword: Token, name: Token, _sign: Token, base: Written) -> TypeDeclaration:
+        return TypeDeclaration(str(name), base[0], False, self._clause_span(keyword, base[1]))
 
     def named_type(self, keyword: Token, name: Token) -> TypeDeclaration:
         """Old Soufflé's `.number_type X`, `.symbol_type X`, and `.type X`, which meant symbols."""
@@ -134,7 +170,7 @@ class Builder(Transformer[Token, Program]):
     def parameters(self, *parts: Parameter | Token) -> Parameters:
         return cast(tuple[Parameter, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
 
-    def parameter(self, name: Token, value: str | int) -> Parameter:
+    def parameter(self, name: Token, _sign: Token, value: str | int) -> Parameter:
         return str(name), value
 
     def text_value(self, token: Token) -> str:
@@ -151,7 +187,7 @@ class Builder(Transformer[Token, Program]):
     def plan(self, keyword: Token, *versions: PlanVersion) -> Plan:
         return Plan(versions, self._clause_span(keyword, versions[-1].span.end))
 
-    def version(self, number: Token, _opening: Token, *parts: Token) -> PlanVersion:
+    def version(self, number: Token, _colon: Token, _opening: Token, *parts: Token) -> PlanVersion:
         *atoms, closing = parts
         span = self.source.span(self._start(number), self._end(closing))
         return PlanVersion(self._count(number), tuple(map(self._count, atoms)), span)
@@ -166,14 +202,19 @@ class Builder(Transformer[Token, Program]):
 
     def plain_fact(self, token: Token) -> Rule:
         # The token ends at the full stop, so what lies between the parentheses is literals and commas.
+        return self._plain_fact(token, token.index("("), token.rindex(")") + 1)
+
+    def plain_functional_fact(self, token: Token) -> Rule:
+        return self._plain_fact(token, token.index("["), len(token[:-1].rstrip()), functional=True)
+
+    def _plain_fact(self, token: Token, opening: int, closed: int, functional: bool = False) -> Rule:
         start, end = self._start(token), self._end(token)
-        opening, closing = token.index("("), token.rindex(")")
         name = token[:opening]
         self._check_name(name, start)
-        terms = tuple(self._constant(start + m.start(), start + m.end()) for m in PLAIN_LITERAL.finditer(token, opening + 1, closing))
-        head = Atom(name, terms, self.source.span(start, start + closing + 1))
+        terms = tuple(self._constant(start + m.start(), start + m.end()) for m in PLAIN_LITERAL.finditer(token, opening + 1, closed))
+        head = Atom(name, terms, self.source.span(start, start + closed), functional)
         self.finished = end
-        nothing = Conjunction((), self.source.span(start + closing + 1, start + closing + 1))
+        nothing = Conjunction((), self.source.span(start + closed, start + closed))
         return Rule((head,), nothing, "", self.source.span(start, end))
 
     def fact(self, heads: tuple[Atom, ...], stop: Token) -> Rule:
@@ -182,6 +223,23 @@ class Builder(Transformer[Token, Program]):
 
     def rule(self, heads: tuple[Atom, ...], arrow: Token, body: Conjunction, stop: Token) -> Rule:
         return Rule(heads, body, cast(OneOf[":-", "<-"], str(arrow)), self._rule_span(heads, stop))
+
+    def totalling_rule(
+        self, heads: tuple[Atom, ...], arrow: Token, _agg: Token, totals: tuple[Total, ...], _end: Token, body: Conjunction, stop: Token
+    ) -> Rule:
+        return Rule(heads, body, cast(OneOf[":-", "<-"], str(arrow)), self._rule_span(heads, stop), totals)
+
+    def totals(self, *totals: Total) -> tuple[Total, ...]:
+        return totals
+
+    def total(self, result: Token, _sign: Token, function: Token, arguments: Arguments) -> Total:
+        terms, end = arguments
+        start = self._start(result)
+        self._check_name(result, start)
+        if function not in AGGREGATES:
+            where, hint = self._start(function), f"there are {', '.join(sorted(AGGREGATES))}"
+            self._report(f"`{function}` is no aggregate function", where, self._end(function), hint)
+        return Total(Variable(str(result), self._token_span(result)), str(function), terms, self.source.span(start, end))
 
     def heads(self, *heads: Atom) -> tuple[Atom, ...]:
         return heads
@@ -227,21 +285,47 @@ class Builder(Transformer[Token, Program]):
         self._check_name(name, start)
         return Atom(str(name), terms, self.source.span(start, end))
 
-    def comparison(self, left: Term, operator: Token, right: Term) -> Comparison:
+    def functional_atom(self, application: Application, _sign: Token, value: Term) -> Atom:
+        span = self.source.span(application.span.start, value.span.end)
+        return Atom(application.predicate, (*application.keys, value), span, functional=True)
+
+    def comparison(self, left: Term, operator: Token, right: Term) -> Comparison | Atom:
+        if isinstance(left, Application) and operator == "=":
+            return self.functional_atom(left, operator, right)
         sign = cast(OneOf["=", "!=", "<", "<=", ">", ">="], str(operator))
         return Comparison(sign, left, right, self.source.span(left.span.start, right.span.end))
 
     # --- Terms ----------------------------------------------------------------------------------------------------------------
 
-    def infix(self, left: Term, operator: Token, right: Term) -> Operation:
+    def expression(self, *parts: Term | Token) -> Term:
+        """Operands, and operators before and between them: an operator waits while those behind it bind tighter."""
+        operands: list[Term] = []
+        waiting: list[Token] = []
+
+        def apply(least: Tightness) -> None:
+            while waiting and (Tightness.PREFIX if waiting[-1].type != "INFIX" else INFIX[waiting[-1]][0]) >= least:
+                operator, right = waiting.pop(), operands.pop()
+                operands.append(self._infix(operands.pop(), operator, right) if operator.type == "INFIX" else self._prefix(operator, right))
+
+        for part in parts:
+            if not isinstance(part, Token):
+                operands.append(part)
+                continue
+            if part.type == "INFIX":
+                apply(least=INFIX[part][1])
+            waiting.append(part)
+        apply(least=Tightness.LOR)
+        return operands[0]
+
+    def _infix(self, left: Term, operator: Token, right: Term) -> Operation:
         return self._operation(str(operator), (left, right), left.span.start, right.span.end)
 
-    def minus(self, sign: Token, operand: Term) -> Term:
+    def _prefix(self, sign: Token, operand: Term) -> Term:
         start, span = self._start(sign), operand.span
-        if isinstance(operand, Constant) and self.source.text[span.start].isdigit():
+        if sign == "-" and isinstance(operand, Constant) and self.source.text[span.start].isdigit():
             self.findings.pop(span.start, None)  # the number alone may be out of range: the smallest one is
             return self._constant(span.start, span.end, negative=True, minus=start)
-        return self._operation("-", (operand,), start, span.end)
+        return self._operation(str(sign), (operand,), start, span.end)
 
     def operation(self, call: Call) -> Operation:
         name, (terms, end) = call
@@ -262,6 +346,9 @@ class Builder(Transformer[Token, Program]):
     def number(self, token: Token) -> Constant:
         return self._constant(self._start(token), self._end(token))
 
+    def boolean(self, token: Token) -> Constant:
+        return self._constant(self._start(token), self._end(token))
+
     def parentheses(self, opening: Token, term: Term, closing: Token) -> Term:
         # A constant takes its parentheses into its span, by which `minus` sees that they stand between: -(1) is an operation.
         if isinstance(term, Constant):
@@ -274,6 +361,27 @@ class Builder(Transformer[Token, Program]):
 
     def arguments(self, *parts: Term | Token) -> Arguments:
         return cast(tuple[Term, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
+
+    def application(self, name: Token, *parts: Term | Token) -> Application:
+        keys, start = cast(tuple[Term, ...], parts[:-1]), self._start(name)
+        self._check_name(name, start)
+        application = Application(str(name), keys, self.source.span(start, self._end(cast(Token, parts[-1]))))
+        self._nest(application, *keys)
+        return application
+
+    def aggregate(self, word: Token, arguments: tuple[Term, ...], _colon: Token, body: Conjunction, closing: Token) -> Aggregate:
+        return self._aggregate(word, arguments, body, self._end(closing))
+
+    def aggregate_of_atom(self, word: Token, arguments: tuple[Term, ...], _colon: Token, atom: Atom) -> Aggregate:
+        return self._aggregate(word, arguments, Conjunction((atom,), atom.span), atom.span.end)
+
+    def aggregated(self, *terms: Term) -> tuple[Term, ...]:
+        return terms
+
+    def _aggregate(self, word: Token, arguments: tuple[Term, ...], body: Conjunction, end: int) -> Aggregate:
+        aggregate = Aggregate(str(word), arguments, body, self.source.span(self._start(word), end))
+        self._nest(aggregate, *arguments, *body.literals)
+        return aggregate
 
     # --- Common steps ---------------------------------------------------------------------------------------------------------
 
@@ -294,7 +402,7 @@ class Builder(Transformer[Token, Program]):
             self._report(bad.message, max(start, shift + bad.start), shift + bad.end, bad.hint)
             return placeholder(written, span)
 
-    def _nest(self, node: Operation | Negation | Disjunction, *parts: Term | Literal) -> None:
+    def _nest(self, node: Nested, *parts: Term | Literal) -> None:
         depth = 1 + max((self._depths.get(id(part), 0) for part in parts), default=0)
         self._depths[id(node)] = depth
         self._nested.append(node)

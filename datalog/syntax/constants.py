@@ -15,6 +15,8 @@ SMALLEST, LARGEST = -(2**63), 2**63 - 1
 LARGEST_UNSIGNED = 2**64 - 1
 MOST_DIGITS = 400  # more than any number in range needs, fewer than Python refuses to read
 
+BOOLS = {"true": True, "false": False}
+
 SHORT_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", '"': '"', "\\": "\\", "'": "'", "?": "?"}
 ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|(.))", re.DOTALL)
 WRITTEN = {
@@ -32,7 +34,7 @@ class BadLiteral(Exception):
 
 
 def read_constant(written: str, span: Span) -> Constant:
-    """The constant that a literal stands for: a quoted string, or a number with an optional minus directly before it."""
+    """The constant that a literal stands for: a quoted string, `true` or `false`, or a number with an optional minus directly before it."""
     if len(written) < 19 and written.isdigit() and (written[0] != "0" or len(written) == 1):
         return Constant(int(written), "number", "", span)  # most numbers are such
     if written[0] == '"':
@@ -40,6 +42,8 @@ def read_constant(written: str, span: Span) -> Constant:
         if body.isascii() and body.isprintable() and "\\" not in body:
             return Constant(body, "symbol", "", span)
         constant = Constant(_unescape(body), "symbol", "", span)
+    elif written in BOOLS:
+        return Constant(BOOLS[written], "bool", "", span)
     else:
         constant = _read_number(written, span)
     if spell(constant) == written:
@@ -57,6 +61,8 @@ def spell(constant: Constant) -> str:
     match constant.value, constant.type:
         case str() as text, _:
             return f'"{text.translate(WRITTEN)}"'
+        case value, "bool":
+            return "true" if value else "false"
         case value, "unsigned":
             return f"{value}u"
         case value, "float":

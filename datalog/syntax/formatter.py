@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from datalog.syntax.printer import format_clause, format_heads, format_literal, format_rule
+from datalog.syntax.printer import format_clause, format_literal, format_rule, format_start
 from datalog.syntax.tree import Clause, Comment, Conjunction, Disjunction, Plan, Program, Rule, Span
 
 WIDTH = 100
@@ -96,7 +96,7 @@ def _rule(rule: Rule, comments: list[Comment]) -> list[Line]:
             pass
         case _:
             branches = (rule.body,)
-    heads = f"{format_heads(rule)} {rule.arrow or ':-'}"
+    heads = format_start(rule)
     lines = [Line(code) for code in (heads, *_codes(branches, joined=False))]
     around_heads = (rule.heads[0].span.start, rule.heads[-1].span.end)
     literals = ((literal.span.start, literal.span.end) for branch in branches for literal in branch.literals)

@@ -7,27 +7,15 @@ stop was forgotten, the word that stands first on its line begins the next claus
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import takewhile
 
 from datalog.errors import Diagnostic
+from datalog.syntax.skim import TOKEN, tokens
 from datalog.syntax.source import Source
 
 DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".plan", ".symbol_type", ".number_type")
-
-# Tokens as far as skipping needs them: whole strings, comments, directives, names and numbers (with the dots in them); any
-# other character stands for itself, also the first one of a string or comment that does not end.
-SKIPPED = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
-      | "(?:[^"\\\n]|\\[^\n])*"
-      | (?P<directive>\.(?:decl|type|input|output|printsize|plan|symbol_type|number_type)\b)
-      | \?- | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*
-      | [0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*(?:(?<=[eE])[+-][0-9]+)?)?
-      | :[-=] | <- | -> | [<>!=]= | =[<>] | <> | && | \|\| | \S""",
-    re.VERBOSE | re.DOTALL,
-)
 
 WORD = re.compile(r"[A-Za-z_?]")
 BAD_NUMBER = re.compile(r"[0-9]+[A-Za-z_]")
@@ -71,8 +59,8 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
     text = source.text
     if unfinished := _unfinished(source, stopped):
         return unfinished
-    before = list(takewhile(lambda token: token.start() < stopped, _tokens(text, clause)))
-    found = next(_tokens(text, stopped), None)
+    before = list(takewhile(lambda token: token.start() < stopped, tokens(text, clause)))
+    found = next(tokens(text, stopped), None)
     begins_line = found is not None and (not before or "\n" in text[before[-1].end() : found.start()])
     if before and "FACT" in expected and (begins_line or before[-1].group() == "."):
         before = []  # that clause is complete: the parser only had to see one token more to know it
@@ -124,7 +112,7 @@ def _unfinished(source: Source, stopped: int) -> Mistake | None:
     if text.startswith("/*", stopped):
         hint = "a comment that begins with `/*` ends with `*/`"
         return Mistake(source.diagnostic("this comment does not end", stopped, stopped + 2, hint), None)
-    token = SKIPPED.match(text, stopped)
+    token = TOKEN.match(text, stopped)
     if token is None or token.group() != '"':
         return None
     end = source.line_end(stopped)
@@ -134,16 +122,12 @@ def _unfinished(source: Source, stopped: int) -> Mistake | None:
     return Mistake(diagnostic, end if line.endswith(".") else _resume(text, end, end))
 
 
-def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
-    return (token for token in SKIPPED.finditer(text, start) if not token.group("comment"))
-
-
 def _resume(text: str, clause: int, stopped: int) -> int | None:
     """Where the clause after the broken one begins; `clause` is where the broken one does."""
     depth = 0
     directive = False
     last = clause
-    for token in _tokens(text, clause):
+    for token in tokens(text, clause):
         if directive and depth <= 0 and last >= stopped and "\n" in text[last : token.start()]:
             return token.start()
         if token.start() > max(clause, stopped - 1) and token.group("directive"):

@@ -92,7 +92,7 @@ def _parser() -> tuple[Lark, Builder]:
         start=["program", "query"],
         maybe_placeholders=False,
         transformer=builder,
-        lexer_callbacks={"COMMENT": builder.comment},
+        lexer_callbacks={"COMMENT": builder.comment, "AGGREGATE": builder.aggregate_word},
     )
     return lark, builder
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from enum import IntEnum
+from collections.abc import Iterable
 
+from datalog.syntax.aggregates import AGGREGATES
 from datalog.syntax.constants import spell
+from datalog.syntax.operators import INFIX, PREFIX, PREFIX_WORDS, Tightness
 from datalog.syntax.tree import (
+    Aggregate,
+    Application,
     Atom,
     Clause,
     Comparison,
@@ -21,32 +25,12 @@ from datalog.syntax.tree import (
     Plan,
     Rule,
     Term,
+    Total,
     Truth,
     TypeDeclaration,
     Variable,
     Wildcard,
 )
-
-
-class Tightness(IntEnum):
-    """How tightly a term's outermost operator binds; a looser term inside a tighter one takes parentheses."""
-
-    SUM = 1
-    PRODUCT = 2
-    MINUS = 3
-    POWER = 4
-    PRIMARY = 5
-
-
-# For each infix operator: its own tightness, and what its left and right operands must have at least.
-INFIX = {
-    "+": (Tightness.SUM, Tightness.SUM, Tightness.PRODUCT),
-    "-": (Tightness.SUM, Tightness.SUM, Tightness.PRODUCT),
-    "*": (Tightness.PRODUCT, Tightness.PRODUCT, Tightness.MINUS),
-    "/": (Tightness.PRODUCT, Tightness.PRODUCT, Tightness.MINUS),
-    "%": (Tightness.PRODUCT, Tightness.PRODUCT, Tightness.MINUS),
-    "^": (Tightness.POWER, Tightness.PRIMARY, Tightness.MINUS),
-}
 
 WORD = re.compile(r"[A-Za-z_?][A-Za-z0-9_?]*")
 
@@ -59,13 +43,15 @@ def format_term(term: Term) -> str:
 def format_literal(literal: Literal) -> str:
     """A literal as it stands among others: a disjunction, or a conjunction inside one, takes parentheses."""
     match literal:
+        case Atom(predicate, (*keys, value), functional=True):
+            return f"{predicate}[{_listed(keys)}] = {format_term(value)}"
         case Atom(predicate, terms):
             return f"{predicate}({_listed(terms)})"
         case Comparison(operator, left, right):
             return f"{format_term(left)} {operator} {format_term(right)}"
         case Truth(value):
             return "true" if value else "false"
-        case Negation(Conjunction((Atom() | Truth() | Negation() as only,))):
+        case Negation(Conjunction((Atom(functional=False) | Truth() | Negation() as only,))):
             return f"!{format_literal(only)}"
         case Negation(body):
             return f"!({format_body(body)})"
@@ -93,11 +79,17 @@ def format_heads(rule: Rule) -> str:
     return ", ".join(map(format_literal, rule.heads))
 
 
+def format_start(rule: Rule) -> str:
+    """What stands before the body: heads, arrow and totals."""
+    start = f"{format_heads(rule)} {rule.arrow or ':-'}"
+    return f"{start} agg<<{', '.join(map(_total, rule.totals))}>>" if rule.totals else start
+
+
 def format_rule(rule: Rule) -> str:
     """A rule or fact with its full stop, on one line."""
     if not rule.body.literals:
         return f"{format_heads(rule)}."
-    return f"{format_heads(rule)} {rule.arrow or ':-'} {format_body(rule.body)}."
+    return f"{format_start(rule)} {format_body(rule.body)}."
 
 
 def format_clause(clause: Clause) -> str:
@@ -106,8 +98,9 @@ def format_clause(clause: Clause) -> str:
         case Rule():
             return format_rule(clause)
         case Declaration(predicates, attributes, qualifiers):
-            signature = ", ".join(f"{attribute.name}: {attribute.type}" for attribute in attributes)
-            return " ".join([f".decl {', '.join(predicates)}({signature})", *qualifiers])
+            written = [f"{attribute.name}: {attribute.type}" for attribute in attributes]
+            value = f" = {written.pop()}" if clause.functional else ""
+            return " ".join([f".decl {', '.join(predicates)}({', '.join(written)}){value}", *qualifiers])
         case TypeDeclaration(name, base, subtype):
             return f".type {name} {'<:' if subtype else '='} {base}"
         case Directive(kind, predicates, parameters):
@@ -120,14 +113,21 @@ def format_clause(clause: Clause) -> str:
 def _term(term: Term) -> tuple[str, Tightness]:
     match term:
         case Variable(name):
-            return name, Tightness.PRIMARY
+            return f"({name})" if name in PREFIX_WORDS else name, Tightness.PRIMARY
         case Wildcard():
             return "_", Tightness.PRIMARY
         case Constant():
             written = term.spelling or spell(term)
-            return written, Tightness.MINUS if written.startswith("-") else Tightness.PRIMARY
+            return written, Tightness.PREFIX if written.startswith("-") else Tightness.PRIMARY
+        case Application(predicate, keys):
+            return f"{predicate}[{_listed(keys)}]", Tightness.PRIMARY
+        case Aggregate(function, arguments, body):
+            written = ", ".join(map(_aggregated, arguments))
+            return f"{function}{' ' if written else ''}{written} : {{ {format_body(body)} }}", Tightness.PRIMARY
         case Operation("-", (operand,)):
-            return f"-{_operand_of_minus(operand)}", Tightness.MINUS
+            return f"-{_operand_of_minus(operand)}", Tightness.PREFIX
+        case Operation(name, (operand,)) if name in PREFIX:
+            return f"{name} {_inside(operand, Tightness.PREFIX)}", Tightness.PREFIX
         case Operation(name, (left, right)) if name in INFIX:
             tightness, on_the_left, on_the_right = INFIX[name]
             return f"{_inside(left, on_the_left)} {name} {_inside(right, on_the_right)}", tightness
@@ -137,9 +137,32 @@ def _term(term: Term) -> tuple[str, Tightness]:
 
 
 def _operand_of_minus(operand: Term) -> str:
-    written = _inside(operand, Tightness.MINUS)
+    written = _inside(operand, Tightness.PREFIX)
     # -1 is a constant; the negation of the constant 1 is written -(1).
     return f"({written})" if isinstance(operand, Constant) and written[0].isdigit() else written
+
+
+def _aggregated(argument: Term) -> str:
+    """In parentheses if the colon behind it might be taken for that of another aggregate."""
+    written = format_term(argument)
+    return f"({written})" if _exposes_aggregate(argument) else written
+
+
+def _exposes_aggregate(term: Term) -> bool:
+    match term:
+        case Aggregate():
+            return True
+        case Variable(name):
+            return name in AGGREGATES
+        case Operation(name, arguments) if name in INFIX or name in PREFIX:
+            return any(map(_exposes_aggregate, arguments))
+        case Operation(name):
+            return name in AGGREGATES
+    return False
+
+
+def _total(total: Total) -> str:
+    return f"{total.result.name} = {total.function}({_listed(total.arguments)})"
 
 
 def _inside(operand: Term, least: Tightness) -> str:
@@ -147,7 +170,7 @@ def _inside(operand: Term, least: Tightness) -> str:
     return written if tightness >= least else f"({written})"
 
 
-def _listed(terms: tuple[Term, ...]) -> str:
+def _listed(terms: Iterable[Term]) -> str:
     return ", ".join(map(format_term, terms))
 
 

@@ -1,0 +1,23 @@
+"""Tokens as far as looking ahead and skipping need them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# Whole strings, comments, directives, names and numbers (with the dots in them); any other character stands for itself, also
+# the first one of a string or comment that does not end.
+TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+      | "(?:[^"\\\n]|\\[^\n])*"
+      | (?P<directive>\.(?:decl|type|input|output|printsize|plan|symbol_type|number_type)\b)
+      | \?- | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*
+      | [0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*(?:(?<=[eE])[+-][0-9]+)?)?
+      | :[-=] | <- | -> | [<>!=]= | =[<>] | <> | << | >> | && | \|\| | \S""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokens(text: str, start: int) -> Iterator[re.Match[str]]:
+    """The tokens from an offset on, without the comments."""
+    return (token for token in TOKEN.finditer(text, start) if not token.group("comment"))
