@@ -17,6 +17,7 @@ import numpy as np
 
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 from datalog.kernels.layout import (
+    ADD,
     CHILD,
     COUNT,
     COUNT_UP,
@@ -28,6 +29,7 @@ from datalog.kernels.layout import (
     LEVEL,
     MAX,
     MAX_HEIGHT,
+    NO_SCAN,
     PAYLOAD,
     REMOVE,
     ROOT,
@@ -62,6 +64,11 @@ def decide(action: int, present: bool, payload: int, weight: int) -> tuple[int, 
             return (BROKEN if weight < 0 else INSERT if weight > 0 else KEEP), weight
         total = payload + weight
         return (BROKEN if total < 0 else DELETE if total == 0 else KEEP if weight == 0 else UPDATE), total
+    if action == ADD:
+        total = payload + weight
+        if not present:
+            return (KEEP if weight == 0 else INSERT), weight
+        return (DELETE if total == 0 else KEEP if weight == 0 else UPDATE), total
     if action == MAX:
         return (INSERT if not present else UPDATE if weight > payload else KEEP), weight
     if action == REMOVE:
@@ -248,7 +255,7 @@ def apply_rows(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Word
             root = delete(pages, ledger, ctl, shape, top, path)
         elif verdict == UPDATE:
             pages[path[0, 0], HEADER + width * leaf_cap + path[1, 0]] = payload
-            if shape[SCAN] == 1:
+            if shape[SCAN] != NO_SCAN:
                 for level in range(1, top + 1):
                     summarise(pages, shape, path[0, level], path[1, level], path[0, level - 1])
         if verdict == BROKEN:

@@ -5,7 +5,7 @@ A page is one row of the pool, `int64[W]`: four header words, then columns of `c
 
 - leaf (LEVEL 0): the k key columns, then the payload if the tree has one;
 - inner (LEVEL > 0): the k columns of the separator, the child's page id, the number of rows below it and, if the tree keeps a scan,
-  the greatest payload below it.
+  its word for all rows below it (`scans.py`).
 
 Rows are distinct and lexicographically ascending as signed words. A separator is a lower bound of its child's least row and greater
 than every row of the child before; the trees of `btree.py` keep it equal to the least row. An empty tree is the root EMPTY.
@@ -23,7 +23,7 @@ MAX_HEIGHT = 64
 # Words of a tree's shape.
 WIDTH = 0  # key columns
 PAYLOAD = 1  # payload columns, 0 or 1
-SCAN = 2  # 1 if inner entries hold the greatest payload below them
+SCAN = 2  # what inner entries hold of the rows below them: a kind of scan
 LEAF_CAP = 3
 INNER_CAP = 4
 SHAPE_WORDS = 5
@@ -31,7 +31,7 @@ SHAPE_WORDS = 5
 # Inner columns after the k separators.
 CHILD = 0
 ROWS = 1
-GREATEST = 2
+SCANNED = 2
 
 # Words of the pool's `ctl`: heights of the four stacks in the ledger (whose row numbers they share), then single values.
 FREE = 0  # pages that nobody reaches
@@ -50,3 +50,15 @@ SET = 0
 COUNT_UP = 1
 MAX = 2
 REMOVE = 3
+ADD = 4
+
+# Kinds of scan. PRODUCT counts a row's last key column as often as its payload says, ODD_BITS if that is odd.
+NO_SCAN = 0
+GREATEST_PAYLOAD = 1
+TOTAL = 2  # of the payloads; wraps
+LEAST_KEY = 3  # these and the following: of the last key column
+GREATEST_KEY = 4
+ALL_BITS = 5
+ANY_BITS = 6
+ODD_BITS = 7
+PRODUCT = 8

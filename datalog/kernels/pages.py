@@ -13,21 +13,23 @@ from datalog.kernels.layout import (
     CHILD,
     COUNT,
     FREE,
-    GREATEST,
     HEADER,
     INNER_CAP,
     LEAF_CAP,
     LEVEL,
+    NO_SCAN,
     PAYLOAD,
     RECYCLED,
     RETIRED,
     ROWS,
     SCAN,
+    SCANNED,
     TAKEN,
     TOP,
     TRANSACTION,
     WIDTH,
 )
+from datalog.kernels.scans import word_below
 
 
 @device
@@ -83,7 +85,7 @@ def cap_of(pages: Words, shape: Words, page: int) -> int:
 
 @device
 def columns_of(pages: Words, shape: Words, page: int) -> int:
-    return int(shape[WIDTH] + (shape[PAYLOAD] if pages[page, LEVEL] == 0 else 2 + shape[SCAN]))
+    return int(shape[WIDTH] + (shape[PAYLOAD] if pages[page, LEVEL] == 0 else 2 + (shape[SCAN] != NO_SCAN)))
 
 
 @device
@@ -161,7 +163,7 @@ def append_entries(pages: Words, page: int, source: int, first: int, cap: int, c
 
 @device
 def summarise(pages: Words, shape: Words, page: int, entry: int, child: int) -> None:
-    """Write the entry of an inner page that leads to `child`: separator, child, rows, and the greatest payload if there is a scan."""
+    """Write the entry of an inner page that leads to `child`: separator, child, rows, and the scan's word if there is one."""
     width = shape[WIDTH]
     cap = shape[INNER_CAP]
     count = pages[child, COUNT]
@@ -177,9 +179,5 @@ def summarise(pages: Words, shape: Words, page: int, entry: int, child: int) -> 
         for index in range(count):
             rows += pages[child, base + index]
     pages[page, after + ROWS * cap] = rows
-    if shape[SCAN] == 1:
-        base = HEADER + (width if pages[child, LEVEL] == 0 else width + GREATEST) * child_cap
-        greatest = pages[child, base]
-        for index in range(1, count):
-            greatest = max(greatest, pages[child, base + index])
-        pages[page, after + GREATEST * cap] = greatest
+    if shape[SCAN] != NO_SCAN:
+        pages[page, after + SCANNED * cap] = word_below(pages, shape, child)

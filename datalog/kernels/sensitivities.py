@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datalog.kernels.encoding import PREFIX_HIGH, PREFIX_LENGTH, PREFIX_LOW, PREFIX_STAMP, PREFIX_VALUES
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
-from datalog.kernels.layout import CHILD, COUNT, EMPTY, GREATEST, HEADER, INNER_CAP, LEAF_CAP, LEVEL, MAX_HEIGHT, WIDTH
+from datalog.kernels.layout import CHILD, COUNT, EMPTY, HEADER, INNER_CAP, LEAF_CAP, LEVEL, MAX_HEIGHT, SCANNED, WIDTH
 from datalog.kernels.pages import compare
 
 # words of a watch
@@ -98,7 +98,7 @@ def stab(pages: Words, shape: Words, record_shape: Words, roots: Words, rows: Wo
     leaf_cap = record_shape[LEAF_CAP]
     inner_cap = record_shape[INNER_CAP]
     children = HEADER + (width + CHILD) * inner_cap
-    scans = HEADER + (width + GREATEST) * inner_cap
+    scans = HEADER + (width + SCANNED) * inner_cap
     found = 0
     if roots[RECORDS] == EMPTY:
         return found

@@ -18,17 +18,26 @@ from datalog.kernels.difference import ENTERED, FOUND, PATH
 from datalog.kernels.difference import diff as _diff
 from datalog.kernels.jit import Flags, Words
 from datalog.kernels.layout import (
+    ADD,
+    ALL_BITS,
+    ANY_BITS,
     BORN,
     COUNT,
     COUNT_UP,
     DONE,
     EMPTY,
+    GREATEST_KEY,
+    GREATEST_PAYLOAD,
     HEADER,
     INNER_CAP,
     LEAF_CAP,
+    LEAST_KEY,
     LEVEL,
     MAX,
     MAX_HEIGHT,
+    NO_SCAN,
+    ODD_BITS,
+    PRODUCT,
     RECYCLED,
     REMOVE,
     RETIRED,
@@ -36,12 +45,32 @@ from datalog.kernels.layout import (
     ROWS,
     SET,
     SHAPE_WORDS,
+    TOTAL,
     TRANSACTION,
 )
 from datalog.store.check import check_tree, levels
 from datalog.store.pool import PagePool
 
-__all__ = ["COUNT_UP", "EMPTY", "MAX", "REMOVE", "SET", "BTree"]
+__all__ = [
+    "ADD",
+    "ALL_BITS",
+    "ANY_BITS",
+    "COUNT_UP",
+    "EMPTY",
+    "GREATEST_KEY",
+    "GREATEST_PAYLOAD",
+    "LEAST_KEY",
+    "MAX",
+    "NO_SCAN",
+    "ODD_BITS",
+    "PRODUCT",
+    "REMOVE",
+    "SET",
+    "TOTAL",
+    "BTree",
+]
+
+SCANS_OF_PAYLOADS = (GREATEST_PAYLOAD, TOTAL, ODD_BITS, PRODUCT)
 
 # A batch of at least this many rows, and a quarter of the tree, is merged with the whole tree instead of applied row by row.
 BULK = 256
@@ -51,19 +80,19 @@ WORD = np.dtype(np.int64)
 
 @dataclass(frozen=True, slots=True)
 class BTree:
-    """Trees of `width` key columns in `pool`, with a payload word per row, and with the greatest payload of each subtree (`scan`)."""
+    """Trees of `width` key columns in `pool`, with a payload word per row, and with a scan: a kind of `kernels/layout.py`."""
 
     pool: PagePool
     width: int
     payload: bool = False
-    scan: bool = False
+    scan: int = NO_SCAN
     shape: Words = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.width < 1:
             raise ValueError("a tree needs a key column")
-        if self.scan and not self.payload:
-            raise ValueError("a scan needs a payload")
+        if self.scan in SCANS_OF_PAYLOADS and not self.payload:
+            raise ValueError("this scan needs a payload")
         room = self.pool.words - HEADER
         limit = self.pool.rows_per_page or room
         shape = np.empty(SHAPE_WORDS, np.int64)
@@ -72,7 +101,7 @@ class BTree:
             self.payload,
             self.scan,
             min(room // (self.width + self.payload), limit),
-            min(room // (self.width + 2 + self.scan), limit),
+            min(room // (self.width + 2 + (self.scan != NO_SCAN)), limit),
         )
         if shape[INNER_CAP] < 3:
             raise ValueError(f"pages of {self.pool.words} words are too small for rows of {self.width} columns")
@@ -110,14 +139,15 @@ class BTree:
 
         SET inserts rows of positive weight, with the weight as payload in a tree that has them, and deletes those of negative weight;
         a row that is there stays as it is. COUNT_UP adds weights to payloads, and a row is there
-        while its payload is positive; raises InternalError if one becomes negative. MAX raises payloads to weights and inserts rows
+        while its payload is positive; raises InternalError if one becomes negative. ADD does the same for payloads that may be
+        negative: a row is there while its payload is not 0. MAX raises payloads to weights and inserts rows
         that are absent. REMOVE deletes rows. O(log n) a row; a batch as large as a quarter of the tree costs O(n) instead.
         """
         count = len(rows)
         self._writing(rows)
         if weights.shape != (count,) or weights.dtype != WORD:
             raise ValueError(f"{count} rows need as many int64 weights, not {weights.dtype}{list(weights.shape)}")
-        if action in (COUNT_UP, MAX) and not self.payload:
+        if action in (COUNT_UP, MAX, ADD) and not self.payload:
             raise ValueError(f"action {action} needs a tree with payloads")
         changes = weights.copy()
         if self.merges(root, count):

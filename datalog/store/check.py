@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from datalog.errors import InternalError
 from datalog.kernels.jit import Flags, Words
-from datalog.kernels.layout import BORN, CHILD, COUNT, EMPTY, GREATEST, HEADER, INNER_CAP, LEAF_CAP, LEVEL, ROWS, TOP, TRANSACTION
+from datalog.kernels.layout import (
+    ALL_BITS,
+    ANY_BITS,
+    BORN,
+    CHILD,
+    COUNT,
+    EMPTY,
+    GREATEST_KEY,
+    GREATEST_PAYLOAD,
+    HEADER,
+    INNER_CAP,
+    LEAF_CAP,
+    LEAST_KEY,
+    LEVEL,
+    NO_SCAN,
+    ODD_BITS,
+    PRODUCT,
+    ROWS,
+    SCANNED,
+    TOP,
+    TOTAL,
+    TRANSACTION,
+)
 
 if TYPE_CHECKING:
     from datalog.store.btree import BTree
@@ -62,7 +84,7 @@ def check_tree(tree: BTree, root: int) -> None:
         cap = int(tree.shape[INNER_CAP if level else LEAF_CAP])
         demand((pages[:, COUNT] >= 1) & (pages[:, COUNT] <= cap), "the page is empty or overfull")
         used = np.arange(cap) < pages[:, COUNT, None]
-        columns = width + (2 + tree.scan if level else tree.payload)
+        columns = width + (2 + (tree.scan != NO_SCAN) if level else tree.payload)
         entries = pages[:, HEADER : HEADER + columns * cap].reshape(len(ids), columns, cap)
         flat = entries.transpose(0, 2, 1)[used]
         demand(_ascends(flat[:, :width]), "the rows do not ascend")
@@ -70,14 +92,47 @@ def check_tree(tree: BTree, root: int) -> None:
             demand((entries[:, :width, 0] == above[:, :width]).all(1), "the separator above is not the least row")
             sizes = (entries[:, width + ROWS] * used).sum(1) if level else pages[:, COUNT]
             demand(sizes == above[:, width + ROWS], "the number of rows above is wrong")
-            if tree.scan:
-                payloads = entries[:, width + GREATEST] if level else entries[:, width]
-                greatest = np.where(used, payloads, np.iinfo(np.int64).min).max(1)
-                demand(greatest == above[:, width + GREATEST], "the scan above is not the greatest payload")
+            if tree.scan != NO_SCAN:
+                words = _scanned(tree, entries, used, level)
+                demand(words == above[:, width + SCANNED], "the scan above is not that of the rows")
         above = flat
     every = np.concatenate(seen)
     if len(np.unique(every)) < len(every):
         raise InternalError(f"B-tree at page {root}: a page has two parents")
+
+
+def _times(left: int, right: int) -> int:
+    product = int(left) * int(right)
+    return product if abs(product) < 2**63 else -(2**63)
+
+
+# The neutral word of each kind of scan, and its ⊕.
+SCANS: dict[int, tuple[int, Any]] = {
+    GREATEST_PAYLOAD: (-(2**63), np.maximum),
+    TOTAL: (0, np.add),
+    LEAST_KEY: (2**63 - 1, np.minimum),
+    GREATEST_KEY: (-(2**63), np.maximum),
+    ALL_BITS: (-1, np.bitwise_and),
+    ANY_BITS: (0, np.bitwise_or),
+    ODD_BITS: (0, np.bitwise_xor),
+    PRODUCT: (1, np.frompyfunc(_times, 2, 1)),
+}
+
+
+def _scanned(tree: BTree, entries: Words, used: Flags, level: int) -> Words:
+    """The scan's word of each page of a level."""
+    neutral, operation = SCANS[tree.scan]
+    words = entries[:, tree.width + SCANNED if level else tree.width - 1]
+    if not level and tree.scan in (GREATEST_PAYLOAD, TOTAL):
+        words = entries[:, tree.width]
+    elif not level and tree.scan == ODD_BITS:
+        words = np.where(entries[:, tree.width] % 2 == 1, words, 0)
+    elif not level and tree.scan == PRODUCT:
+        factors = zip(words[used].tolist(), entries[:, tree.width][used].tolist(), strict=True)
+        words = words.copy()
+        words[used] = [_times(1, base ** (count if abs(base) < 2 else min(count, 64))) for base, count in factors]
+    every: Words = operation.reduce(np.where(used, words, neutral), axis=1).astype(np.int64)
+    return every
 
 
 def _ascends(rows: Words) -> Flags:

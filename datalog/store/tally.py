@@ -11,11 +11,15 @@ A_BINDING = 2  # a row that it gives, which is then sorted
 A_CHANGE = 8  # a row that is inserted into one tree or deleted from it
 A_MERGE = 2  # the same in a batch that is merged with the tree as a whole
 A_BUILD = 1  # a row of a tree that is built in bulk
+A_PAGE = 3  # a page of a tree that a fold looks into
 
 
 @dataclass(slots=True)
 class Tally:
-    """`steps`: iterator operations of all joins so far; `cost`: all work so far, in the time of steps."""
+    """`steps`: iterator operations of all joins so far, and pages that folds have looked into.
+
+    `cost`: all work so far, in the time of steps.
+    """
 
     steps: int = 0
     cost: int = 0

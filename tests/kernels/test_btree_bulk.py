@@ -97,7 +97,7 @@ def test_a_dropped_tree_gives_its_pages_back() -> None:
 def test_shapes_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="needs a key column"):
         BTree(PagePool(), 0)
-    with pytest.raises(ValueError, match="a scan needs a payload"):
+    with pytest.raises(ValueError, match="this scan needs a payload"):
         BTree(PagePool(), 1, scan=True)
     with pytest.raises(ValueError, match="too small for rows of 9 columns"):
         BTree(PagePool(words=32), 9)
@@ -113,7 +113,7 @@ DAMAGES = {
     "the page is younger": ("leaf", BORN, 99),
     "the rows do not ascend": ("leaf", HEADER + 1, 0),
     "the separator above is not the least row": ("leaf", HEADER + CAP, 40),
-    "the scan above is not the greatest payload": ("leaf", HEADER + 2 * CAP + 3, 1000),
+    "the scan above is not that of the rows": ("leaf", HEADER + 2 * CAP + 3, 1000),
     "the page does not exist": ("root", HEADER + 2 * CAP + 1, 63),
     "the number of rows above is wrong": ("root", HEADER + 3 * CAP + 1, 5),
 }

@@ -1,0 +1,261 @@
+"""Reading a range of a tree by its inner entries, in O(log n) pages: folds of the scan, rows by rank, and the intervals around a point.
+
+A range is two prefixes of the rows, `lows[i]` and `highs[i]`, of one length: the rows whose first columns lie between the two,
+inclusive. Every kernel takes many ranges and adds to `nodes[0]` how many pages it has looked into.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from datalog.kernels.jit import INT, NOTHING, READ1, READ2, WRITE1, WRITE2, WRITE_FLAGS, Flags, Words, device, kernel
+from datalog.kernels.layout import (
+    CHILD,
+    COUNT,
+    EMPTY,
+    HEADER,
+    INNER_CAP,
+    LEAF_CAP,
+    LEVEL,
+    MAX_HEIGHT,
+    NO_SCAN,
+    PAYLOAD,
+    ROWS,
+    SCAN,
+    SCANNED,
+    WIDTH,
+)
+from datalog.kernels.pages import cap_of, compare
+from datalog.kernels.scans import combined, neutral, word_of_page
+
+
+@device
+def first_beyond(pages: Words, page: int, cap: int, bounds: Words, row: int, length: int, side: int) -> int:
+    """The first entry whose first `length` columns compare with bounds[row] as `side` or more (0: not less; 1: greater)."""
+    low = 0
+    high = pages[page, COUNT]
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(pages, page, cap, middle, bounds, row, length) < side:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@device
+def rows_in(pages: Words, shape: Words, page: int, first: int, end: int) -> int:
+    """How many rows the entries first … end - 1 are or lead to."""
+    if pages[page, LEVEL] == 0:
+        return end - first
+    base = HEADER + (shape[WIDTH] + ROWS) * shape[INNER_CAP]
+    rows = 0
+    for entry in range(first, end):
+        rows += pages[page, base + entry]
+    return rows
+
+
+@kernel(NOTHING(READ2, READ1, INT, READ2, READ2, WRITE2, WRITE1))
+def fold(pages: Words, shape: Words, root: int, lows: Words, highs: Words, folded: Words, nodes: Words) -> None:
+    """Write for each range the scan's word (0 without a scan) and the number of rows.
+
+    On each level only the pages with the ends of the range are entered: the children between them lie within.
+    """
+    kind = shape[SCAN]
+    length = lows.shape[1]
+    waiting = np.empty((2 * MAX_HEIGHT, 3), np.int64)  # page; is it open to the left, to the right?
+    for row in range(lows.shape[0]):
+        word = neutral(kind)
+        rows = 0
+        waits = 0
+        if root != EMPTY:
+            waiting[0, 0] = root
+            waiting[0, 1] = waiting[0, 2] = 1
+            waits = 1
+        while waits > 0:
+            waits -= 1
+            page = waiting[waits, 0]
+            left = waiting[waits, 1]
+            right = waiting[waits, 2]
+            nodes[0] += 1
+            cap = cap_of(pages, shape, page)
+            first = first_beyond(pages, page, cap, lows, row, length, 0) if left == 1 else 0
+            end = first_beyond(pages, page, cap, highs, row, length, 1) if right == 1 else pages[page, COUNT]
+            if end < first:
+                continue  # the high end lies below the low end
+            if pages[page, LEVEL] > 0:
+                # The child before `first` may hold rows from the low end on, the last before `end` rows beyond the high end.
+                base = HEADER + (shape[WIDTH] + CHILD) * cap
+                split = end - 1
+                if left == 1 and first > 0 and end > 0:
+                    waiting[waits, 0] = pages[page, base + first - 1]
+                    waiting[waits, 1] = 1
+                    waiting[waits, 2] = 1 if right == 1 and split == first - 1 else 0
+                    waits += 1
+                if right == 1:
+                    if split >= first:
+                        waiting[waits, 0] = pages[page, base + split]
+                        waiting[waits, 1] = 0
+                        waiting[waits, 2] = 1
+                        waits += 1
+                    end = split
+            if first < end:
+                rows += rows_in(pages, shape, page, first, end)
+                if kind != NO_SCAN:
+                    word = combined(kind, word, word_of_page(pages, shape, page, first, end))
+        folded[row, 0] = word
+        folded[row, 1] = rows
+
+
+@device
+def weight_of(pages: Words, shape: Words, page: int, entry: int, column: int) -> int:
+    """The weight of one entry: with SCANNED the total of the payloads, with ROWS the number of rows."""
+    if pages[page, LEVEL] > 0:
+        return int(pages[page, HEADER + (shape[WIDTH] + column) * shape[INNER_CAP] + entry])
+    return int(pages[page, HEADER + shape[WIDTH] * shape[LEAF_CAP] + entry]) if column == SCANNED else 1
+
+
+@device
+def weight_before(pages: Words, shape: Words, root: int, bounds: Words, row: int, side: int, column: int, nodes: Words) -> int:
+    """The weight of all rows before the first that compares with bounds[row] as `side` or more."""
+    page = root
+    weight = 0
+    while True:
+        nodes[0] += 1
+        place = first_beyond(pages, page, cap_of(pages, shape, page), bounds, row, bounds.shape[1], side)
+        inner = pages[page, LEVEL] > 0
+        for entry in range(place - 1 if inner else place):
+            weight += weight_of(pages, shape, page, entry, column)
+        if not inner or place == 0:
+            return weight
+        page = pages[page, HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP] + place - 1]
+
+
+@kernel(NOTHING(READ2, READ1, INT, READ2, READ2, READ1, INT, WRITE2, WRITE_FLAGS, WRITE1))
+def select(
+    pages: Words, shape: Words, root: int, lows: Words, highs: Words, ranks: Words, column: int, rows: Words, found: Flags, nodes: Words
+) -> None:
+    """Write for each range the row at a rank: 1, 2, … from its low end, -1, -2, … from its high end; mark those that are there.
+
+    `column` is ROWS to count rows, or SCANNED to count each as often as its payload says, in a tree with a scan of totals.
+    """
+    width = shape[WIDTH]
+    for row in range(lows.shape[0]):
+        found[row] = False
+        if root == EMPTY:
+            continue
+        start = weight_before(pages, shape, root, lows, row, 0, column, nodes)
+        end = weight_before(pages, shape, root, highs, row, 1, column, nodes)
+        rank = start + ranks[row] if ranks[row] > 0 else end + ranks[row] + 1
+        if rank <= start or rank > end:
+            continue
+        found[row] = True
+        page = root
+        while True:
+            nodes[0] += 1
+            entry = 0
+            weight = weight_of(pages, shape, page, entry, column)
+            while weight < rank:
+                rank -= weight
+                entry += 1
+                weight = weight_of(pages, shape, page, entry, column)
+            if pages[page, LEVEL] == 0:
+                break
+            page = pages[page, HEADER + (width + CHILD) * shape[INNER_CAP] + entry]
+        for key in range(width):
+            rows[row, key] = pages[page, HEADER + key * shape[LEAF_CAP] + entry]
+
+
+@kernel(NOTHING(READ2, READ1, INT, READ2, READ2, WRITE1, WRITE2, WRITE1, WRITE1))
+def within(
+    pages: Words, shape: Words, root: int, lows: Words, highs: Words, which: Words, rows: Words, payloads: Words, nodes: Words
+) -> None:
+    """Write the rows of all ranges one after the other, which range each is of, and its payload if the tree has one.
+
+    The three have room for all of them (`fold` counts them).
+    """
+    width = shape[WIDTH]
+    length = lows.shape[1]
+    children = HEADER + (width + CHILD) * shape[INNER_CAP]
+    path = np.empty((2, MAX_HEIGHT), np.int64)  # page and next entry, by depth
+    count = 0
+    for row in range(lows.shape[0]):
+        depth = -1
+        if root != EMPTY:
+            depth = 0
+            path[0, 0] = root
+            path[1, 0] = -1
+        while depth >= 0:
+            page = path[0, depth]
+            cap = cap_of(pages, shape, page)
+            inner = pages[page, LEVEL] > 0
+            if path[1, depth] < 0:
+                nodes[0] += 1
+                first = first_beyond(pages, page, cap, lows, row, length, 0)
+                path[1, depth] = max(first - 1, 0) if inner else first
+            entry = path[1, depth]
+            if entry == pages[page, COUNT]:
+                depth -= 1
+            elif compare(pages, page, cap, entry, highs, row, length) > 0:
+                depth = -1
+            elif inner:
+                path[1, depth] = entry + 1
+                depth += 1
+                path[0, depth] = pages[page, children + entry]
+                path[1, depth] = -1
+            else:
+                path[1, depth] = entry + 1
+                which[count] = row
+                for key in range(width):
+                    rows[count, key] = pages[page, HEADER + key * cap + entry]
+                if shape[PAYLOAD] == 1:
+                    payloads[count] = pages[page, HEADER + width * cap + entry]
+                count += 1
+
+
+@kernel(INT(READ2, READ1, INT, READ2, WRITE2, WRITE1))
+def around(pages: Words, shape: Words, root: int, points: Words, rows: Words, nodes: Words) -> int:
+    """Write the rows (α, low, high) of a tree with a scan of the greatest last column that hold a point (α, key): low ≤ key ≤ high.
+
+    Returns how many there are; those that do not fit are only counted. A row around several points is written for each of them.
+    O((m + 1) log n) for m rows: section 3.2 of the paper.
+    """
+    width = shape[WIDTH]
+    length = width - 2
+    children = HEADER + (width + CHILD) * shape[INNER_CAP]
+    path = np.empty((2, MAX_HEIGHT), np.int64)
+    count = 0
+    for point in range(points.shape[0]):
+        key = points[point, length]
+        depth = -1
+        if root != EMPTY:
+            depth = 0
+            path[0, 0] = root
+            path[1, 0] = -1
+        while depth >= 0:
+            page = path[0, depth]
+            cap = cap_of(pages, shape, page)
+            inner = pages[page, LEVEL] > 0
+            if path[1, depth] < 0:
+                nodes[0] += 1
+                first = first_beyond(pages, page, cap, points, point, length, 0)
+                path[1, depth] = max(first - 1, 0) if inner else first
+            entry = path[1, depth]
+            if entry == pages[page, COUNT]:
+                depth -= 1
+                continue
+            if compare(pages, page, cap, entry, points, point, length + 1) > 0:
+                depth = -1  # all that follow begin later
+                continue
+            path[1, depth] = entry + 1
+            if inner:
+                if pages[page, HEADER + (width + SCANNED) * cap + entry] >= key:
+                    depth += 1
+                    path[0, depth] = pages[page, children + entry]
+                    path[1, depth] = -1
+            elif pages[page, HEADER + (width - 1) * cap + entry] >= key:
+                if count < rows.shape[0]:
+                    for column in range(width):
+                        rows[count, column] = pages[page, HEADER + column * cap + entry]
+                count += 1
+    return count
