@@ -39,6 +39,8 @@ TAKEN = {"true", "false", "_"}
 class Function(Generic[P, R]):
     """A Python function that rules can call by `definition.name`. It is called from Python as it was before."""
 
+    __name__: str
+
     def __init__(self, call: Callable[P, R], definition: UserFunction) -> None:
         update_wrapper(self, call)
         self._call, self.definition = call, definition
