@@ -31,14 +31,14 @@ ORDER_BYTES = 8
 
 
 class ColumnFunctions:
-    """The functions of one database. `functions` are the user's, by name; more may come into that mapping later.
+    """The functions of one database. `known` are the user's, by name; more may come later.
 
     `exceptions` has, by its message, what the user's functions raised lately, for who raises an error of it.
     """
 
     def __init__(self, values: Values, functions: Mapping[str, UserFunction] | None = None) -> None:
         self._values = values
-        self.functions: Mapping[str, UserFunction] = {} if functions is None else functions
+        self.known = dict(functions or {})
         self.exceptions: dict[str, Exception] = {}
         self._caller: int | None = None
 
@@ -49,7 +49,7 @@ class ColumnFunctions:
 
     def compute(self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]) -> Computed:
         """Result codes of n distinct rows of arguments, one int64[n] of codes an argument, and why a row has no value."""
-        function = self.functions.get(name)
+        function = self.known.get(name)
         if function is not None:
             return self._call(function, columns)
         first = columns[0]

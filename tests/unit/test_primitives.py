@@ -577,8 +577,7 @@ def test_calling_is_true_within_a_call_and_in_its_thread_only() -> None:
 
 
 def test_a_function_that_comes_later_is_known() -> None:
-    known: dict[str, UserFunction] = {}
     values = Values()
-    functions = ColumnFunctions(values, known)
-    known.update(user(lambda number: -number, (NUMBER,), NUMBER))
+    functions = ColumnFunctions(values)
+    functions.known.update(user(lambda number: -number, (NUMBER,), NUMBER))
     assert computed(functions, values, "f", (NUMBER,), NUMBER, [(3,)]) == [-3]
