@@ -1,0 +1,132 @@
+"""One value in Python's form of its type, or an error that says why the type does not admit it.
+
+Nothing is converted silently. A bool is no number, an int no bool, and a float no decimal. An int is a float or a decimal where
+it is one exactly, a Decimal has no more digits behind the point than its type, and a date is no datetime, nor the other way.
+A datetime without a zone is taken as UTC, one with a zone is converted.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import numpy as np
+
+from datalog.ir.core import PyValue, Type
+from datalog.ir.spelling import decimal_of, spell_value, unscaled
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+GREATEST_UNSIGNED = 2**64 - 1
+SHOWN = 60  # a longer value is shortened in messages
+
+
+class BadValue(ValueError):
+    """A value that its type does not admit; `row` is its place in the column that was encoded (0 for a single value)."""
+
+    def __init__(self, message: str, row: int = 0) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def shown(value: object) -> str:
+    """A value as messages quote it: strings in double quotes, long ones shortened."""
+    if isinstance(value, str):
+        text = value if len(value) <= SHOWN else value[: SHOWN - 1] + "…"
+        escaped = text.translate({0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"})
+        return f'"{escaped}"' if escaped.isprintable() else f'"{ascii(escaped)[1:-1]}"'
+    if value is None or (isinstance(value, date) and value != value):  # pandas' NaT calls itself a datetime
+        return "a missing value"
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        text = str(value)
+    elif isinstance(value, date):
+        text = value.isoformat()
+    elif isinstance(value, Decimal):
+        text = spell_value(value) if abs(value.adjusted()) < SHOWN else str(value)
+    else:
+        value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, int) and value.bit_length() > 8 * SHOWN:
+            return "an integer of more than 64 bits"  # Python refuses to print the longest ones
+        text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def noun(type: Type) -> str:
+    """What messages call a value of `type`."""
+    return "unsigned number" if type is Type.UNSIGNED else type.value
+
+
+def canonical(value: object, type: Type) -> PyValue:
+    """`value` in Python's form of `type`, with one NaN and one zero. BadValue if the type does not admit it.
+
+    A `numpy.datetime64` has a type of its own, which is neither a date nor a datetime: `columns.codes_of_ticks` reads it.
+    """
+    if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
+        value = value.item()
+    if type is Type.SYMBOL:
+        if isinstance(value, str):
+            return value if value.__class__ is str else str(value)
+    elif isinstance(value, bool):
+        if type is Type.BOOL:
+            return value
+    elif type is Type.FLOAT:
+        if isinstance(value, float):
+            return math.nan if value != value else value + 0.0
+        if isinstance(value, int):
+            return exact_float(value)
+    elif type is Type.DATE:
+        if isinstance(value, date) and not isinstance(value, datetime):
+            return value if value.__class__ is date else date(value.year, value.month, value.day)
+    elif type is Type.DATETIME:
+        if isinstance(value, datetime) and value == value:
+            return in_utc(value)
+    elif type.scale >= 0:
+        if isinstance(value, (int, Decimal)):
+            return exact_decimal(value, type)
+        if isinstance(value, float):
+            raise BadValue(f"{shown(value)} is a float, and no float is taken for a decimal; give a decimal.Decimal")
+    elif type is not Type.BOOL and isinstance(value, int):
+        low, high = (LEAST, GREATEST) if type is Type.NUMBER else (0, GREATEST_UNSIGNED)
+        if not low <= value <= high:
+            raise BadValue(out_of_range(value, type))
+        return value if value.__class__ is int else int(value)
+    raise BadValue(f"{shown(value)} is no {noun(type)}")
+
+
+def exact_float(value: int) -> float:
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = math.inf
+    if converted != value:
+        raise BadValue(f"{shown(value)} has no exact float; write it with a decimal point to have it rounded")
+    return converted
+
+
+def exact_decimal(value: int | Decimal, type: Type) -> Decimal:
+    """`value` with the scale of `type`; BadValue if it does not hold it."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        low, high = (spell_value(decimal_of(bound, type.scale)) for bound in (LEAST, GREATEST))
+        raise BadValue(f"{shown(value)} is out of range: a {noun(type)} goes from {low} to {high}")
+    try:
+        return decimal_of(unscaled(Decimal(value), type.scale), type.scale)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+
+
+def in_utc(value: datetime) -> datetime:
+    """A datetime in UTC, which it is taken to be in if it has no zone."""
+    if getattr(value, "nanosecond", 0):  # pandas' Timestamp is a datetime that has more digits
+        raise BadValue(f"{shown(value)} is finer than a microsecond; a datetime has 6 digits behind the point")
+    clock = (value.hour, value.minute, value.second, value.microsecond)
+    plain = datetime(value.year, value.month, value.day, *clock, value.tzinfo or UTC, fold=value.fold)
+    try:
+        return plain.astimezone(UTC).replace(fold=0)
+    except OverflowError:
+        raise BadValue(f"{shown(value)} is out of range: a datetime lies within the years 1 to 9999 in UTC") from None
+
+
+def out_of_range(value: int, type: Type) -> str:
+    """The message for an integer that the 64 bits of `type` do not hold."""
+    bounds = f"{LEAST} to {GREATEST}" if type is Type.NUMBER else f"0 to {GREATEST_UNSIGNED}"
+    return f"{shown(value)} is out of range: {'a' if type is Type.NUMBER else 'an'} {noun(type)} goes from {bounds}"
