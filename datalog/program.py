@@ -15,6 +15,7 @@ from datalog.errors import Diagnostic, PlacedError, ProgramError
 from datalog.syntax.tree import Directive
 
 if TYPE_CHECKING:
+    from datalog.analysis.desugar import Primitives
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
     from datalog.store.values import Values
@@ -35,13 +36,17 @@ def read_program(program: str | Path) -> tuple[str, str]:
         raise ProgramError([Diagnostic(f"{path} is not UTF-8: {error.reason} at byte {error.start}", str(path), 0, 0)]) from error
 
 
-def compile_program(text: str, file: str) -> tuple[Program, CoreProgram]:
-    """A program as quantified rules and as core rules. Raises ProgramError with everything that is wrong without its facts."""
+def compile_program(text: str, file: str, primitives: Primitives | None = None) -> tuple[Program, CoreProgram]:
+    """A program as quantified rules and as core rules; `primitives` are all that its terms may call (None: those of the language).
+
+    Raises ProgramError with everything that is wrong without its facts.
+    """
     from datalog.analysis import analyse
+    from datalog.ir.primitives import PRIMITIVES
     from datalog.rewrite import lower
     from datalog.syntax import parse
 
-    program = analyse(parse(text, file))
+    program = analyse(parse(text, file), PRIMITIVES if primitives is None else primitives)
     core = lower(program)
     with quoting(text, file):
         check_directives(core.directives)

@@ -1,6 +1,6 @@
 """What a program means, before anything runs: predicates, types, quantifiers, range restriction, stratification.
 
-    tree → signatures → types → formulas → quantifiers → safety → negation
+    tree → plain terms → signatures → types → formulas → quantifiers → safety → recursion
 
 Each step goes on after errors of the one before, on what it can still trust, and all of them report into one `Findings`, so
 that one run tells all errors of a file. A program that comes out is well typed, range restricted and stratified.
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datalog.analysis.dependencies import check_negation, component_of, rule_edges
+from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
+from datalog.analysis.desugar import Primitives, desugar
 from datalog.analysis.findings import Findings
-from datalog.analysis.folding import fold_fact
+from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
 from datalog.analysis.join_plans import join_plans
 from datalog.analysis.quantify import quantify
@@ -21,39 +22,41 @@ from datalog.analysis.signatures import Columns, collect_signatures
 from datalog.analysis.translate import Translation
 from datalog.analysis.types import Inference
 from datalog.ir import formulas
+from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_rule
 from datalog.syntax import tree
 
 __all__ = ["analyse"]
 
 
-def analyse(program: tree.Program) -> formulas.Program:
-    """The program as quantified rules, facts and signatures.
+def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formulas.Program:
+    """The program as quantified rules, facts and signatures; `primitives` are all that its terms may call.
 
     Raises ProgramError with all errors of the program, in the order of its text.
     """
-    findings = Findings(program.text)
+    findings = Findings(written.text)
+    program = desugar(written, primitives)
     known = collect_signatures(program, findings)
-    inference = Inference(known, findings)
+    inference = Inference(known, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
     cells = [inference.add(clause) for clause in clauses]
     for clause in clauses:
-        check_forms(clause, findings)
+        check_forms(clause, primitives, findings)
 
     facts: list[formulas.Atom] = []
     rules: list[formulas.Rule] = []
     for clause, own in zip(clauses, cells, strict=True):
-        translation = Translation(inference.column_type, own)
+        translation = Translation(inference, own)
         heads = [translation.atom(head) for head in clause.heads]
-        if is_fact(clause):
+        if is_fact(clause) and all(map(is_folded, heads)):
             facts += [fold_fact(head, findings) for head in heads]
         else:
             rules.append(_rule(clause, heads, translation, findings))
     for rule in rules:
         check_safety(rule, findings)
     edges = rule_edges(rules)
-    check_negation(known, edges, findings)
-    plans = join_plans(program, component_of(known, edges), findings)
+    check_recursion(known, edges, findings, {name for name, columns in known.items() if columns.functional})
+    plans = join_plans(written, component_of(known, edges), findings)
     findings.raise_if_any()
     signatures = {name: _signature(columns, inference) for name, columns in known.items()}
     directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))

@@ -1,4 +1,4 @@
-"""Which predicate depends on which, and that no predicate depends on its own negation.
+"""Which predicate depends on which, and that no predicate depends on its own negation or on an aggregate of itself.
 
 An edge goes from a head's predicate to each predicate of the body. What stands under any number of negations counts as
 negated: a doubly negated group is not positive, because its inner negation is decided first.
@@ -7,25 +7,30 @@ negated: a doubly negated group is not positive, because its inner negation is d
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from datalog.analysis.components import components
 from datalog.analysis.findings import Findings
 from datalog.ir.formulas import Rule
-from datalog.ir.occurrences import literal_atoms
+from datalog.ir.occurrences import Under, literal_atoms
 from datalog.syntax.tree import Span
 
-Edge = tuple[str, str, bool, Span]
-"""(head, body predicate, negated, place of the body atom)"""
+Edge = tuple[str, str, Under, Span]
+"""(head, body predicate, what the body atom stands under, its place)"""
+
+_HINTS: dict[Under, str] = {
+    "negated": "a predicate must be complete before it is negated",
+    "aggregated": "a predicate must be complete before it is aggregated; recursion through aggregates is not supported yet",
+}
 
 
 def rule_edges(rules: Iterable[Rule]) -> list[Edge]:
     """The edges of quantified rules, in the order of the text."""
     return [
-        (head.predicate, atom.predicate, negated, atom.span)
+        (head.predicate, atom.predicate, under, atom.span)
         for rule in rules
         for head in rule.heads
-        for atom, negated in literal_atoms(rule.body)
+        for atom, under in literal_atoms(rule.body)
     ]
 
 
@@ -47,18 +52,28 @@ def recursion_of(rule: Rule, groups: Mapping[str, frozenset[str]]) -> frozenset[
     return frozenset().union(*(groups[head.predicate] for head in rule.heads))
 
 
-def check_negation(nodes: Iterable[str], edges: Sequence[Edge], findings: Findings, hint: str = "") -> None:
-    """Report each negated edge within a component, with a shortest cycle that it closes."""
+def check_recursion(
+    nodes: Iterable[str], edges: Sequence[Edge], findings: Findings, functional: Collection[str] = (), hint: str = ""
+) -> None:
+    """Report each negated or aggregated edge within a component, and each edge of a `functional` head, with a shortest cycle."""
     groups = component_of(nodes, edges)
     following = successors(edges)
     reported: set[tuple[str, str]] = set()
-    for head, predicate, negated, span in edges:
-        if not negated or predicate not in groups.get(head, ()) or (head, predicate) in reported:
+    for head, predicate, under, span in edges:
+        if predicate not in groups.get(head, ()) or (head, predicate) in reported or not (under or head in functional):
             continue
         reported.add((head, predicate))
         back = _shortest_path(predicate, head, following, groups[head])
-        cycle = " → ".join([head, f"!{back[0]}", *back[1:]])
-        findings.add(span, f"negation through recursion: {cycle}", hint or "a predicate must be complete before it is negated")
+        cycle = " → ".join([head, f"!{back[0]}" if under == "negated" else back[0], *back[1:]])
+        if under:
+            noun = "negation" if under == "negated" else "an aggregate"
+            findings.add(span, f"{noun} through recursion: {cycle}", hint or _HINTS[under])
+        else:
+            findings.add(
+                span,
+                f"a functional predicate through recursion: {cycle}",
+                f"declare `{head}` as a relation, with the value as its last column",
+            )
 
 
 def _shortest_path(start: str, goal: str, following: Mapping[str, Sequence[str]], inside: frozenset[str]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Arithmetic on constants, as facts need it: `p(1 + 2).`
+"""Arithmetic on constants, as facts need it: `p(1 + 2).` What else a fact computes makes it a rule.
 
-Integers are exact and never wrap; `/` truncates towards zero and `%` takes the sign of its left side, as in C and in
-Soufflé; floats are IEEE doubles, so that division by zero gives an infinity or a NaN.
+It computes as rules do (`datalog.kernels.expressions`): integers are exact and never wrap; `/` truncates towards zero and `%`
+takes the sign of its left side, as in C and in Soufflé; floats are IEEE doubles, but a division by zero has no value.
 """
 
 from __future__ import annotations
@@ -11,6 +11,22 @@ import math
 from datalog.analysis.findings import Findings
 from datalog.ir.core import Type
 from datalog.ir.formulas import Atom, Constant, Operation, Term
+from datalog.syntax import tree
+
+_FOLDED = {("+", 2), ("-", 2), ("*", 2), ("/", 2), ("%", 2), ("^", 2), ("-", 1)}
+
+
+def can_fold(term: tree.Term) -> bool:
+    """Whether a term of a fact needs no rule to be computed."""
+    if isinstance(term, tree.Operation):
+        return (term.name, len(term.arguments)) in _FOLDED and all(map(can_fold, term.arguments))
+    return not isinstance(term, (tree.Application, tree.Aggregate))
+
+
+def is_folded(fact: Atom) -> bool:
+    """Whether `fold_fact` can compute the fact's expressions: not those of decimals."""
+    return not any(isinstance(term, Operation) and term.type not in (Type.NUMBER, Type.UNSIGNED, Type.FLOAT) for term in fact.terms)
+
 
 _BOUNDS = {Type.NUMBER: (-(2**63), 2**63 - 1), Type.UNSIGNED: (0, 2**64 - 1)}
 
@@ -26,12 +42,12 @@ def _fold(term: Term, findings: Findings) -> Term:
     if not isinstance(term, Operation):
         return term
     arguments = [_fold(argument, findings) for argument in term.arguments]
-    values = [argument.value for argument in arguments if isinstance(argument, Constant) and not isinstance(argument.value, str)]
+    values = [argument.value for argument in arguments if isinstance(argument, Constant) and isinstance(argument.value, (int, float))]
     if len(values) != len(arguments):
         return term  # a part of it has been reported
-    if term.type is Type.FLOAT:
-        return Constant(_float(term.name, [float(value) for value in values]), term.type, term.span)
     try:
+        if term.type is Type.FLOAT:
+            return Constant(_float(term.name, [float(value) for value in values]), term.type, term.span)
         value = _integer(term.name, [int(value) for value in values])
     except ArithmeticError as error:
         findings.add(term.span, f"this expression has no value: {error}", "a fact must be a constant row")
@@ -58,14 +74,18 @@ def _integer(name: str, values: list[int]) -> int:
             return left * right
         case "^":
             if right < 0:
-                raise ArithmeticError("a negative exponent")
+                return _quotient(1, left**-right) if abs(left) < 2 else 0
             if abs(left) > 1 and right > 64:
                 raise ArithmeticError("integer overflow")
             return int(left**right)
+    quotient = _quotient(left, right)
+    return quotient if name == "/" else left - quotient * right
+
+
+def _quotient(left: int, right: int) -> int:
     if right == 0:
         raise ArithmeticError("division by zero")
-    quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-    return quotient if name == "/" else left - quotient * right
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
 def _float(name: str, values: list[float]) -> float:
@@ -86,11 +106,9 @@ def _float(name: str, values: list[float]) -> float:
 
 
 def _divide(left: float, right: float) -> float:
-    if right:
-        return left / right
-    if left == 0 or math.isnan(left):
-        return math.nan
-    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+    if right == 0:
+        raise ArithmeticError("division by zero")
+    return left / right
 
 
 def _power(left: float, right: float) -> float:

@@ -1,13 +1,13 @@
-"""What may stand where: no wildcard in a head or in arithmetic, no variable in a fact, only functors that we have."""
+"""What may stand where: no wildcard in a head or in an expression, no variable in a fact, only functors and aggregates that there are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from datalog.analysis.findings import Findings
-from datalog.analysis.types import OPERATORS
+from datalog.analysis.desugar import Primitives
+from datalog.analysis.findings import Findings, did_you_mean
+from datalog.analysis.types import named
 from datalog.analysis.walk import leaves, subterms, terms
-from datalog.syntax.tree import Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
+from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Variable, Wildcard
 
 
 def is_fact(rule: Rule) -> bool:
@@ -15,7 +15,7 @@ def is_fact(rule: Rule) -> bool:
     return not rule.arrow and not rule.body.literals
 
 
-def check_forms(rule: Rule, findings: Findings) -> None:
+def check_forms(rule: Rule, primitives: Primitives, findings: Findings) -> None:
     """Report every term of the clause that may not stand where it stands."""
     fact = is_fact(rule)
     for head in rule.heads:
@@ -29,23 +29,50 @@ def check_forms(rule: Rule, findings: Findings) -> None:
                 elif fact and isinstance(inner, Variable):
                     hint = "write a text between double quotes" if len(inner.name) > 1 else "write a rule with a body that binds it"
                     findings.add(inner.span, f"variable `{inner.name}` stands in a fact", hint)
-        check_terms(head, findings)
-    check_terms(rule.body, findings)
+        check_terms(head, primitives, findings)
+    check_terms(rule.body, primitives, findings)
 
 
-def check_terms(literal: Literal, findings: Findings) -> None:
-    """Report unknown functors, and wildcards in arithmetic and comparisons, at any depth."""
+def check_terms(literal: Literal, primitives: Primitives, findings: Findings) -> None:
+    """Report unknown functors and aggregates, and wildcards in expressions and comparisons, at any depth."""
     for leaf in leaves(literal):
         for term in terms(leaf):
             if isinstance(term, Wildcard) and not isinstance(leaf, Atom):
                 findings.add(term.span, "`_` stands in a comparison", "`_` has no value; give it a name")
-            for operation in _operations(term):
-                if (operation.name, len(operation.arguments)) not in OPERATORS:
-                    findings.add(operation.span, f"functor `{operation.name}` is not supported yet", "there are + - * / % ^ and unary -")
-                for argument in operation.arguments:
+            for inner in subterms(term):
+                if isinstance(inner, Operation):
+                    _check_operation(inner, primitives, findings)
+                elif isinstance(inner, Aggregate):
+                    _check_aggregate(inner, findings)
+                for argument in inner.arguments if isinstance(inner, (Operation, Aggregate)) else ():
                     if isinstance(argument, Wildcard):
                         findings.add(argument.span, "`_` stands in an expression", "`_` has no value; give it a name")
 
 
-def _operations(term: Term) -> Iterator[Operation]:
-    return (inner for inner in subterms(term) if isinstance(inner, Operation))
+def _check_operation(operation: Operation, primitives: Primitives, findings: Findings) -> None:
+    name, count = named(operation), len(operation.arguments)
+    found = primitives.get(name, ()) if name != ORDER else ()
+    if not found:
+        known = [known for known in primitives if known.isidentifier() and known != "neg"]
+        hint = did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
+        findings.add(operation.span, f"unknown functor `{name}`", hint)
+    elif all(primitive.slots(count) is None for primitive in found):
+        takes = " or ".join(f"{len(primitive.arguments)}{' or more' if primitive.variadic else ''}" for primitive in found)
+        noun = "argument" if takes == "1" else "arguments"
+        found_here = "one argument" if count == 1 else f"{count or 'no'} arguments"
+        findings.add(operation.span, f"`{operation.name}` has {found_here} here", f"it takes {takes} {noun}")
+
+
+def _check_aggregate(aggregate: Aggregate, findings: Findings) -> None:
+    function = AGGREGATES.get(aggregate.function)
+    if function is None:
+        hint = did_you_mean(aggregate.function, AGGREGATES) or f"there are {', '.join(sorted(AGGREGATES))}"
+        findings.add(aggregate.span, f"unknown aggregate `{aggregate.function}`", hint)
+        return
+    takes, count = len(function.arguments), len(aggregate.arguments)
+    if takes != count:
+        noun = "argument" if takes == 1 else "arguments"
+        found = "one argument" if count == 1 else f"{count or 'no'} arguments"
+        findings.add(aggregate.span, f"`{function.name}` has {found} here", f"it takes {takes or 'no'} {noun}")
+    elif function.parameter and not isinstance(aggregate.arguments[-1], Constant):
+        findings.add(aggregate.arguments[-1].span, f"the last argument of `{function.name}` is no constant", "write its value")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
-from datalog.ir.formulas import Atom, Conjunction, Disjunction, Literal, Negation, Rule, Variable
-from datalog.ir.occurrences import literal_variables
+from datalog.ir.formulas import Aggregation, Atom, Conjunction, Disjunction, Literal, Negation, Rule, Variable
+from datalog.ir.occurrences import literal_variables, term_variables
 from datalog.syntax.tree import NOWHERE, Span
 
 
@@ -28,10 +29,10 @@ def _declare(variables: dict[str, Variable]) -> tuple[Variable, ...]:
     return tuple(Variable(variable.name, variable.type, variable.span) for variable in variables.values())
 
 
-def _place(conjunction: Conjunction, uses: Counter[str]) -> tuple[Conjunction, Counter[str]]:
-    """The conj with its blocks, and its uses of the variables that are placed neither in it nor below."""
+def _place(conjunction: Conjunction, uses: Counter[str], beside: Counter[str] | None = None) -> tuple[Conjunction, Counter[str]]:
+    """The conj with its blocks, and its uses of the variables that are placed neither in it nor below; `beside` counts as in it."""
     literals: list[Literal] = []
-    seen: Counter[str] = Counter()
+    seen: Counter[str] = Counter(beside)
     for literal in conjunction.literals:
         match literal:
             case Conjunction():
@@ -44,6 +45,12 @@ def _place(conjunction: Conjunction, uses: Counter[str]) -> tuple[Conjunction, C
                 branches = [_place(branch, uses) for branch in literal.branches]
                 literals.append(Disjunction(tuple(branch for branch, _ in branches), literal.span))
                 inner = sum((counts for _, counts in branches), Counter[str]())
+            case Aggregation():
+                # Its arguments belong to its body: they are terms over the body's variables.
+                arguments = Counter(variable.name for term in literal.arguments for variable in term_variables(term))
+                placed, inner = _place(literal.body, uses, arguments)
+                literals.append(replace(literal, body=placed))
+                inner[literal.result.name] += 1
             case _:
                 literals.append(literal)
                 inner = Counter(variable.name for variable in literal_variables(literal))

@@ -1,49 +1,57 @@
 """A query's body, analysed as the body of a rule `?query(x̄) ← body` against the predicates of a program.
 
-x̄ are the query's variables in order of first appearance, but for those that occur in negated groups only: those are the
-groups' own. The same rules hold as in a program, with the same diagnostics; an undeclared predicate is always unknown.
+x̄ are the query's variables in order of first appearance, but for those that occur in negated groups or in aggregates only:
+those are their own. The same rules hold as in a program, with the same diagnostics; an undeclared predicate is always unknown.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from datalog.analysis.desugar import Primitives, desugar_body
 from datalog.analysis.findings import Findings
 from datalog.analysis.forms import check_terms
 from datalog.analysis.quantify import quantify
-from datalog.analysis.safety import check_safety, negated_locals
+from datalog.analysis.safety import check_safety, hidden_variables
 from datalog.analysis.signatures import Columns, check_arity, report_unknown
 from datalog.analysis.translate import Translation
 from datalog.analysis.types import Inference
 from datalog.analysis.walk import atoms
 from datalog.ir import formulas
 from datalog.ir.occurrences import literal_variables
+from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_rule
 from datalog.syntax import tree
 
 HEAD = "?query"
 
 
-def analyse_query(body: tree.Conjunction, program: formulas.Program, text: str = "") -> formulas.Program:
+def analyse_query(
+    body: tree.Conjunction, program: formulas.Program, text: str = "", primitives: Primitives = PRIMITIVES
+) -> formulas.Program:
     """A program of one rule, the query's, that knows the predicates of `program`, itself among them as hidden ones.
 
-    `text` is the source that the query's spans point into. Raises ProgramError with all errors of the query.
+    `text` is the source that the query's spans point into, `primitives` are all that its terms may call.
+    Raises ProgramError with all errors of the query.
     """
     findings = Findings(text)
     known = {
-        name: Columns(name, signature.attributes, signature.types, signature.type_names, signature.declared, signature.span)
+        name: Columns(
+            name, signature.attributes, signature.types, signature.type_names, signature.declared, signature.span, signature.functional
+        )
         for name, signature in program.signatures.items()
     }
+    body = desugar_body(body, known, primitives)
     for atom in atoms(body):
         if atom.predicate in known:
             check_arity(atom, known[atom.predicate], findings)
         else:
             report_unknown(atom.predicate, atom.span, known, findings)
-    check_terms(body, findings)
-    inference = Inference(known, findings)
+    check_terms(body, primitives, findings)
+    inference = Inference(known, primitives, findings)
     cells = inference.add(tree.Rule((), body, "", body.span))
 
-    conjunction = Translation(inference.column_type, cells).conjunction(body)
+    conjunction = Translation(inference, cells).conjunction(body)
     head = formulas.Atom(HEAD, _columns(conjunction), body.span)
     rule = quantify([head], conjunction, body.span)
     rule = replace(rule, text=findings.one_line(body.span) or format_rule(rule))
@@ -56,10 +64,10 @@ def analyse_query(body: tree.Conjunction, program: formulas.Program, text: str =
 
 
 def _columns(body: formulas.Conjunction) -> tuple[formulas.Variable, ...]:
-    """The query's variables, but for those that a negated group quantifies."""
-    own = negated_locals(quantify([], body).body)
+    """The query's variables, but for those that a negated group or an aggregate quantifies."""
+    own = hidden_variables(quantify([], body).body)
     first: dict[str, formulas.Variable] = {}
     for variable in literal_variables(body):
-        if variable.name not in own:
+        if variable.name not in own and not variable.name.startswith("="):
             first.setdefault(variable.name, variable)
     return tuple(first.values())

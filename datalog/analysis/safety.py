@@ -1,10 +1,11 @@
 """Range restriction: every variable has a finite set of values, because something positive binds it.
 
-In a conj a variable is bound by a positive atom that holds it bare, by `=` with an expression whose variables are bound, by
-a disjunction each of whose branches binds it, or from outside. Heads, negations, comparisons and arithmetic only use
-variables. The variables of a negation that also occur outside it must be bound outside; those that are its own must be
-bound within, and a negated plain atom may have none: `!p(x, z)` with z nowhere else is most often a slip of the pen,
-and `!p(x, _)` says the other thing.
+In a conj a variable is bound by a positive atom that holds it bare, by `=` with an expression whose variables are bound, or
+with an expression that says what it is (`datalog.analysis.inverse`), by a disjunction each of whose branches binds it, or from
+outside. An aggregate binds its result, and its groups if it is a grouping one; other aggregates have their groups from outside.
+Heads, negations, comparisons and arithmetic only use variables. The variables of a negation that also occur outside it must be
+bound outside; those that are its own must be bound within, and a negated plain atom may have none: `!p(x, z)` with z nowhere
+else is most often a slip of the pen, and `!p(x, _)` says the other thing.
 """
 
 from __future__ import annotations
@@ -15,10 +16,23 @@ from functools import reduce
 from typing import Literal as OneOf
 
 from datalog.analysis.findings import Findings, did_you_mean, place
-from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Rule, Truth, Variable
+from datalog.analysis.inverse import solve
+from datalog.ir.formulas import (
+    Aggregation,
+    Atom,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Rule,
+    Truth,
+    Variable,
+)
 from datalog.ir.occurrences import literal_names, literal_variables, term_names, term_variables
 
-Purpose = OneOf["head", "negated", "compared", "computed with"]
+Purpose = OneOf["head", "negated", "compared", "computed with", "aggregated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +44,20 @@ class UnboundUse:
     local: bool = False
 
 
-def bound_by(literals: Iterable[Literal], given: frozenset[str]) -> frozenset[str]:
-    """The variables that the literals together bind, and `given`. The least fixpoint, so independent of their order."""
+def bound_by(literals: Iterable[Literal], given: frozenset[str], inverses: bool = True) -> frozenset[str]:
+    """The variables that the literals together bind, and `given`. The least fixpoint, so independent of their order.
+
+    Without `inverses`, `y = x + 1` binds y only."""
     literals = tuple(literals)
     bound = given
     while True:
-        grown = bound.union(*(_binds(literal, bound) for literal in literals))
+        grown = bound.union(*(_binds(literal, bound, inverses) for literal in literals))
         if grown == bound:
             return bound
         bound = grown
 
 
-def _binds(literal: Literal, bound: frozenset[str]) -> frozenset[str]:
+def _binds(literal: Literal, bound: frozenset[str], inverses: bool) -> frozenset[str]:
     match literal:
         case Atom():
             return frozenset(term.name for term in literal.terms if isinstance(term, Variable))
@@ -51,12 +67,20 @@ def _binds(literal: Literal, bound: frozenset[str]) -> frozenset[str]:
                 found = found | {left.name}
             if isinstance(right, Variable) and term_names(left) <= bound:
                 found = found | {right.name}
+            for term, value in ((left, right), (right, left)) if inverses and found == bound else ():
+                solved = solve(term, value, bound) if isinstance(term, Operation) and term_names(value) <= bound else None
+                if solved is not None:
+                    found = found | {solved[0].name}
             return found
         case Conjunction():
-            return bound_by(literal.literals, bound)
+            return bound_by(literal.literals, bound, inverses)
         case Disjunction():
-            branches = [bound_by(branch.literals, bound) for branch in literal.branches if not _impossible(branch)]
+            branches = [bound_by(branch.literals, bound, inverses) for branch in literal.branches if not _impossible(branch)]
             return reduce(frozenset.intersection, branches) if branches else bound
+        case Aggregation(grouping=True):
+            return bound | groups_of(literal) | {literal.result.name}
+        case Aggregation():
+            return bound | {literal.result.name} if groups_of(literal) <= bound else bound
         case _:
             return bound
 
@@ -84,6 +108,26 @@ def unbound_uses(literals: Iterable[Literal], given: frozenset[str]) -> Iterator
                     yield from unbound_uses(branch.literals, bound)
             case Negation():
                 yield from _unbound_in_negation(literal, bound)
+            case Aggregation():
+                yield from _unbound_in_aggregate(literal, bound)
+
+
+def _unbound_in_aggregate(literal: Aggregation, bound: frozenset[str]) -> Iterator[UnboundUse]:
+    groups = groups_of(literal)
+    missing: set[str] = set()
+    for use in literal_variables(literal.body) if not literal.grouping else ():
+        if use.name in groups - bound:
+            missing.add(use.name)
+            yield UnboundUse(use, "aggregated")
+    given = frozenset[str]() if literal.grouping else groups & bound
+    within = bound_by(literal.body.literals, given)
+    for term in literal.arguments:
+        yield from (UnboundUse(use, "aggregated") for use in term_variables(term) if use.name not in within | missing)
+    if literal.grouping:
+        yield from (UnboundUse(use, "aggregated") for use in literal_variables(literal.body) if use.name in groups - within)
+    for inner in unbound_uses(literal.body.literals, given):
+        if inner.variable.name not in missing:
+            yield inner
 
 
 def _unbound_in_negation(negation: Negation, bound: frozenset[str]) -> Iterator[UnboundUse]:
@@ -99,6 +143,12 @@ def _unbound_in_negation(negation: Negation, bound: frozenset[str]) -> Iterator[
             yield inner
 
 
+def groups_of(aggregation: Aggregation) -> frozenset[str]:
+    """The variables of the aggregate's body and arguments that also occur elsewhere in the rule."""
+    used = literal_names(aggregation.body).union(*map(term_names, aggregation.arguments))
+    return used - own_variables(aggregation.body)
+
+
 def own_variables(conjunction: Conjunction) -> set[str]:
     """The variables that are quantified in the conj or below."""
     own = {variable.name for variable in conjunction.exists}
@@ -106,23 +156,22 @@ def own_variables(conjunction: Conjunction) -> set[str]:
         match literal:
             case Conjunction():
                 own |= own_variables(literal)
-            case Negation():
+            case Negation() | Aggregation():
                 own |= own_variables(literal.body)
             case Disjunction():
-                for branch in literal.branches:
-                    own |= own_variables(branch)
+                own |= set().union(*map(own_variables, literal.branches))
     return own
 
 
-def negated_locals(literal: Literal) -> set[str]:
-    """The variables that the literal's outermost negations quantify."""
+def hidden_variables(literal: Literal) -> set[str]:
+    """The variables that negations and aggregates in the literal quantify: no value of them makes it true."""
     match literal:
-        case Negation():
+        case Negation() | Aggregation():
             return own_variables(literal.body)
         case Conjunction():
-            return set().union(*map(negated_locals, literal.literals))
+            return set().union(*map(hidden_variables, literal.literals))
         case Disjunction():
-            return set().union(*map(negated_locals, literal.branches))
+            return set().union(*map(hidden_variables, literal.branches))
         case _:
             return set()
 
@@ -133,7 +182,9 @@ def check_safety(rule: Rule, findings: Findings, head: str = "in the head") -> N
     `head` says, in a message, what a variable of the head is.
     """
     bound = bound_by(rule.body.literals, frozenset())
-    reported: set[str] = set()
+    # Where an aggregate's groups have no values, that is to be told, and not that its result has none.
+    aggregations = list(_aggregations(rule.body))
+    reported = {one.result.name for one in aggregations if groups_of(one) - bound - {one.result.name}}
     in_heads = [UnboundUse(use, "head") for head in rule.heads for use in literal_variables(head) if use.name not in bound]
     for use in (*in_heads, *unbound_uses(rule.body.literals, frozenset())):
         name = use.variable.name
@@ -154,8 +205,27 @@ def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:
     groups = [literal for literal in rule.body.literals if isinstance(literal, Negation) and name in literal_names(literal)]
     if use.purpose == "negated" and len(groups) > 1:
         return f"`{name}` is one variable in the whole rule; give each negated group a variable of its own"
+    if any(name in groups_of(one) and not one.grouping for one in _aggregations(rule.body)):
+        return f"an aggregate does not bind the variables that make its groups; bind `{name}` by a positive atom beside it"
+    if use.purpose == "aggregated":
+        return f"bind `{name}` by a positive atom in the aggregate's body"
     similar = did_you_mean(name, sorted(bound - {name})) if len(name) > 2 else ""
     return similar or f"bind `{name}` by a positive atom, or by `=` with an expression of bound variables"
+
+
+def _aggregations(literal: Literal) -> Iterator[Aggregation]:
+    match literal:
+        case Conjunction():
+            for inner in literal.literals:
+                yield from _aggregations(inner)
+        case Disjunction():
+            for branch in literal.branches:
+                yield from _aggregations(branch)
+        case Negation():
+            yield from _aggregations(literal.body)
+        case Aggregation():
+            yield literal
+            yield from _aggregations(literal.body)
 
 
 def _disjunctions(literal: Literal) -> Iterator[Disjunction]:

@@ -31,11 +31,12 @@ class Columns:
     type_names: tuple[str, ...]
     declared: bool
     span: Span
+    functional: bool = False
 
     def typed(self, types: tuple[Type, ...]) -> Signature:
         """The signature, with the types that inference found."""
         names = self.type_names if self.declared else tuple(type_.value for type_ in types)
-        return Signature(self.name, self.attributes, types, names, self.declared, span=self.span)
+        return Signature(self.name, self.attributes, types, names, self.declared, functional=self.functional, span=self.span)
 
 
 def collect_signatures(program: Program, findings: Findings) -> dict[str, Columns]:
@@ -44,17 +45,18 @@ def collect_signatures(program: Program, findings: Findings) -> dict[str, Column
     anything_declared = bool(known)
     inputs = {name for clause in program.clauses if isinstance(clause, Directive) and clause.kind == "input" for name in clause.predicates}
     rules = [clause for clause in program.clauses if isinstance(clause, Rule)]
+    functional = {atom.predicate for rule in rules for atom in (*rule.heads, *atoms(rule.body)) if atom.functional}
     for rule in rules:
         for head in rule.heads:
             if head.predicate not in known:
-                known[head.predicate] = _from_use(head)
+                known[head.predicate] = _from_use(head, head.predicate in functional)
     unknown: list[Atom] = []
     for rule in rules:
         for atom in atoms(rule.body):
             if atom.predicate in known:
                 continue
             if atom.predicate in inputs or not anything_declared:
-                known[atom.predicate] = _from_use(atom)
+                known[atom.predicate] = _from_use(atom, atom.predicate in functional)
             else:
                 unknown.append(atom)
     for atom in unknown:
@@ -77,12 +79,22 @@ def report_unknown(name: str, span: Span, known: dict[str, Columns] | dict[str, 
 
 
 def check_arity(atom: Atom, columns: Columns | Signature | None, findings: Findings) -> None:
-    """Report an atom that has not as many terms as its predicate has columns."""
-    if columns is None or len(atom.terms) == len(columns.attributes):
+    """Report an atom that has not as many terms as its predicate has columns, or a value where there is none."""
+    if columns is None:
+        return
+    if atom.functional and not columns.functional:
+        shape = f"{atom.predicate}({', '.join(columns.attributes)})"
+        findings.add(
+            atom.span, f"`{atom.predicate}` is a relation and has no value", f"write `{shape}`, or declare it with `= value: type`"
+        )
+        return
+    if len(atom.terms) == len(columns.attributes):
         return
     verb = "declared" if columns.declared else "first used"
     message = f"`{atom.predicate}` has {_count(len(atom.terms))} here, but {len(columns.attributes)} where it is {verb}"
     shape = f"{atom.predicate}({', '.join(columns.attributes)})"
+    if columns.functional:
+        shape = f"{atom.predicate}[{', '.join(columns.attributes[:-1])}] = {columns.attributes[-1]}"
     findings.add(atom.span, message, f"`{shape}` is {verb} at {place(columns.span)}")
 
 
@@ -90,10 +102,10 @@ def _count(terms: int) -> str:
     return f"{terms} term" if terms == 1 else f"{terms} terms"
 
 
-def _from_use(atom: Atom) -> Columns:
+def _from_use(atom: Atom, functional: bool) -> Columns:
     width = len(atom.terms)
     attributes = tuple(f"c{at + 1}" for at in range(width))
-    return Columns(atom.predicate, attributes, (None,) * width, (), False, atom.span)
+    return Columns(atom.predicate, attributes, (None,) * width, (), False, atom.span, functional)
 
 
 def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
@@ -123,5 +135,6 @@ def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
                 tuple(attribute.type for attribute in clause.attributes),
                 True,
                 clause.span,
+                clause.functional,
             )
     return known

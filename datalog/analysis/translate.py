@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from datalog.analysis.types import ANY, Cell, default_type, literal, literal_types
-from datalog.analysis.walk import subterms
+from datalog.analysis.types import Cell, Inference, exact_decimal, literal, literal_types, named
 from datalog.ir import formulas
-from datalog.ir.core import Type
+from datalog.ir.core import PyValue, Type
+from datalog.ir.spelling import read_date, read_datetime
 from datalog.syntax import tree
-
-ColumnType = Callable[[str, int], Type]
 
 
 class Translation:
-    """Translates the literals of one rule; `column_type` knows the predicates, `cells` the rule's variables."""
+    """Translates the literals of one rule, whose variables' types are in `cells`."""
 
-    def __init__(self, column_type: ColumnType, cells: Mapping[str, Cell]) -> None:
-        self._column_type = column_type
+    def __init__(self, inference: Inference, cells: Mapping[str, Cell]) -> None:
+        self._inference = inference
         self._cells = cells
 
     def conjunction(self, body: tree.Conjunction) -> formulas.Conjunction:
@@ -26,16 +24,18 @@ class Translation:
 
     def atom(self, atom: tree.Atom) -> formulas.Atom:
         """The atom, each term with the type of its column."""
-        typed = tuple(self._term(term, self._column_type(atom.predicate, at)) for at, term in enumerate(atom.terms))
+        typed = tuple(self._term(term, self._inference.column_type(atom.predicate, at)) for at, term in enumerate(atom.terms))
         return formulas.Atom(atom.predicate, typed, atom.span)
 
     def _literal(self, source: tree.Literal) -> formulas.Literal:
         match source:
             case tree.Atom():
                 return self.atom(source)
+            case tree.Comparison(left=tree.Variable() as result, right=tree.Aggregate() as aggregate):
+                return self._aggregation(result, aggregate)
             case tree.Comparison():
-                type_ = self._common_type(source)
-                return formulas.Comparison(source.operator, self._term(source.left, type_), self._term(source.right, type_), source.span)
+                left, right = self._typed(source.left), self._typed(source.right)
+                return formulas.Comparison(source.operator, left, right, source.span)
             case tree.Truth():
                 return formulas.Truth(source.value, source.span)
             case tree.Negation():
@@ -45,17 +45,14 @@ class Translation:
             case tree.Conjunction():
                 return self.conjunction(source)
 
-    def _common_type(self, comparison: tree.Comparison) -> Type:
-        allowed = ANY
-        for side in (comparison.left, comparison.right):
-            for term in subterms(side):
-                constant = literal(term)
-                if constant is not None:
-                    allowed = allowed & literal_types(constant) or allowed
-                elif isinstance(term, tree.Variable):
-                    allowed = frozenset({self._cells[term.name].type})
-                    break
-        return default_type(allowed)
+    def _aggregation(self, result: tree.Variable, source: tree.Aggregate) -> formulas.Aggregation:
+        variable = formulas.Variable(result.name, self._cells[result.name].type, result.span)
+        arguments = tuple(map(self._typed, source.arguments))
+        return formulas.Aggregation(variable, source.function, arguments, self.conjunction(source.body), source.grouping, source.span)
+
+    def _typed(self, term: tree.Term) -> formulas.Term:
+        """A term that is no direct part of an atom."""
+        return self._term(term, self._inference.term_type(term))
 
     def _term(self, term: tree.Term, type_: Type) -> formulas.Term:
         constant = literal(term)
@@ -65,13 +62,27 @@ class Translation:
             case tree.Variable():
                 return formulas.Variable(term.name, self._cells[term.name].type, term.span)
             case tree.Operation():
-                name = "neg" if term.name == "-" and len(term.arguments) == 1 else term.name
-                return formulas.Operation(name, tuple(self._term(argument, type_) for argument in term.arguments), type_, term.span)
+                return formulas.Operation(named(term), self._arguments(term, type_), type_, term.span)
             case _:
                 return formulas.Wildcard(type_, term.span)
 
+    def _arguments(self, term: tree.Operation, type_: Type) -> tuple[formulas.Term, ...]:
+        signature = self._inference.signature_of(term)
+        if signature is None:
+            return tuple(map(self._typed, term.arguments))
+        slots, result = signature
+        # What inference could not settle in an atom that does not fit has the type that its surroundings say.
+        return tuple(
+            self._term(argument, type_) if slot.same and result.same else self._typed(argument)
+            for slot, argument in zip(slots, term.arguments, strict=True)
+        )
 
-def _value(constant: tree.Constant, type_: Type) -> int | float | str:
-    if type_ is Type.FLOAT and isinstance(constant.value, int):
-        return float(constant.value)
-    return constant.value
+
+def _value(constant: tree.Constant, type_: Type) -> PyValue:
+    """The value of a literal as one of its type; any value where the two do not go together, which has been reported."""
+    value = constant.value
+    if isinstance(value, bool) or type_ not in literal_types(constant):
+        return value
+    if isinstance(value, str):
+        return read_date(value) or value if type_ is Type.DATE else read_datetime(value) or value if type_ is Type.DATETIME else value
+    return float(value) if type_ is Type.FLOAT else exact_decimal(constant) if type_.scale >= 0 else value

@@ -5,50 +5,51 @@ Uses merge cells and narrow sets, to a fixpoint by union-find; a use that would 
 the use that had decided, and is otherwise ignored, so that one mistake is told once. What stays open takes the first of
 number, unsigned, float, symbol that it admits.
 
-An integer literal may be a number, an unsigned or a float, as its context says; all terms of one arithmetic expression
-and the two sides of a comparison have one type. The result never depends on the order of clauses; which of two
-conflicting uses is blamed does.
+A literal has the type that its context says: an integer may be a number, an unsigned, a float or a decimal, a text between
+quotes a symbol, a date or a datetime. The two sides of a comparison have one type; what the arguments of a primitive or an
+aggregate have in common, its signature says (`datalog.ir.primitives`). The result never depends on the order of clauses; which of
+two conflicting uses is blamed does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from datalog.analysis.findings import Findings, place
 from datalog.analysis.signatures import Columns
 from datalog.analysis.walk import leaves, variables
 from datalog.ir.core import Type
-from datalog.syntax.tree import Atom, Comparison, Constant, Literal, Operation, Rule, Span, Term, Variable, Wildcard
+from datalog.ir.primitives import AGGREGATES, ANY, DECIMALS, NUMERIC, PLAIN, TIMES, WHOLE, Allowed, Primitive, Slot
+from datalog.ir.spelling import read_date, read_datetime
+from datalog.syntax.constants import spell
+from datalog.syntax.tree import Aggregate, Atom, Comparison, Constant, Literal, Operation, Rule, Span, Term, Variable, Wildcard
 
-Allowed = frozenset[Type]
-ANY: Allowed = frozenset(Type.ALL)
-_NUMERIC: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED, Type.FLOAT})
-_WHOLE: Allowed = frozenset({Type.NUMBER, Type.UNSIGNED})
+_UNSIGNED: Allowed = frozenset({Type.UNSIGNED})
+_SYMBOL: Allowed = frozenset({Type.SYMBOL})
 _SIGNED: Allowed = frozenset({Type.NUMBER, Type.FLOAT})
 _HUGE: Allowed = frozenset({Type.UNSIGNED, Type.FLOAT})
-_UNSIGNED: Allowed = frozenset({Type.UNSIGNED})
-_FLOAT: Allowed = frozenset({Type.FLOAT})
-_SYMBOL: Allowed = frozenset({Type.SYMBOL})
-
-OPERATORS: dict[tuple[str, int], Allowed] = {
-    ("+", 2): _NUMERIC,
-    ("-", 2): _NUMERIC,
-    ("*", 2): _NUMERIC,
-    ("/", 2): _NUMERIC,
-    ("^", 2): _NUMERIC,
-    ("%", 2): _WHOLE,
-    ("-", 1): _NUMERIC,
-}
+_BOOL: Allowed = frozenset({Type.BOOL})
+_LARGEST = 2**63
 
 _NOUNS: dict[Allowed, str] = {
     frozenset({Type.NUMBER}): "a number",
     _UNSIGNED: "an unsigned",
-    _FLOAT: "a float",
+    frozenset({Type.FLOAT}): "a float",
     _SYMBOL: "a symbol",
-    _NUMERIC: "numeric",
-    _WHOLE: "an integer",
+    _BOOL: "a bool",
+    frozenset({Type.DATE}): "a date",
+    frozenset({Type.DATETIME}): "a datetime",
+    DECIMALS: "a decimal",
+    NUMERIC: "numeric",
+    PLAIN: "a number, an unsigned or a float",
+    WHOLE: "an integer",
+    WHOLE | DECIMALS: "an integer or a decimal",
+    WHOLE | _BOOL: "an integer or a bool",
     _SIGNED: "a number or a float",
     _HUGE: "an unsigned or a float",
+    TIMES: "a date or a datetime",
 }
 
 
@@ -100,8 +101,22 @@ class Cell:
 
 
 def default_type(allowed: Allowed) -> Type:
-    """The first of number, unsigned, float, symbol in `allowed`."""
+    """The first of number, unsigned, float, symbol, bool, date, datetime and the decimals in `allowed`."""
     return next(type_ for type_ in Type.ALL if type_ in allowed)
+
+
+def named(operation: Operation) -> str:
+    """The name of the primitive that an operation applies."""
+    return "neg" if operation.name == "-" and len(operation.arguments) == 1 else operation.name
+
+
+def signature_of(operation: Operation, primitives: Mapping[str, tuple[Primitive, ...]]) -> tuple[tuple[Slot, ...], Slot] | None:
+    """The slots of an operation's arguments and of its result; None if there is no such primitive, which is reported elsewhere."""
+    for primitive in primitives.get(named(operation), ()):
+        slots = primitive.slots(len(operation.arguments))
+        if slots is not None:
+            return slots, primitive.result
+    return None
 
 
 def literal(term: Term) -> Constant | None:
@@ -110,28 +125,65 @@ def literal(term: Term) -> Constant | None:
         return term
     if isinstance(term, Operation) and term.name == "-" and len(term.arguments) == 1:
         inner = literal(term.arguments[0])
-        if inner is not None and not isinstance(inner.value, str):
-            return Constant(-inner.value, inner.type, span=term.span)
+        if inner is not None and inner.type not in ("symbol", "bool"):
+            assert isinstance(inner.value, (int, float))
+            spelling = inner.spelling[1:] if inner.spelling.startswith("-") else inner.spelling and f"-{inner.spelling}"
+            return Constant(-inner.value, inner.type, spelling, term.span)
     return None
 
 
 def literal_types(constant: Constant) -> Allowed:
     """The types that a literal may have; empty if it fits none."""
-    if constant.type == "symbol":
-        return _SYMBOL
+    value = constant.value
+    if isinstance(value, bool):
+        return _BOOL
+    if isinstance(value, str):
+        return _text_types(value)
     if constant.type == "float":
-        return _FLOAT
-    assert isinstance(constant.value, int)
+        return frozenset({Type.FLOAT}) | _decimals_of(exact_decimal(constant))
+    assert isinstance(value, int)
     if constant.type == "unsigned":
-        return _UNSIGNED if 0 <= constant.value < 2**64 else frozenset()
-    if constant.value >= 0:
-        return _NUMERIC if constant.value < 2**63 else _HUGE if constant.value < 2**64 else frozenset()
-    return _SIGNED if constant.value >= -(2**63) else frozenset()
+        return _UNSIGNED if 0 <= value < 2 * _LARGEST else frozenset()
+    decimals = _decimals_of(Decimal(value)) if -_LARGEST <= value < 2 * _LARGEST else frozenset()
+    if value >= 0:
+        return decimals | (PLAIN if value < _LARGEST else _HUGE if value < 2 * _LARGEST else frozenset())
+    return decimals | (_SIGNED if value >= -_LARGEST else frozenset())
+
+
+def exact_decimal(constant: Constant) -> Decimal:
+    """The value of a numeric literal, as it is written."""
+    return Decimal(constant.spelling if constant.type == "float" and constant.spelling else repr(constant.value))
+
+
+def _decimals_of(value: Decimal) -> Allowed:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return frozenset(type_ for type_ in Type.DECIMALS if type_.scale >= -exponent and -_LARGEST <= value.scaleb(type_.scale) < _LARGEST)
+
+
+def _text_types(text: str) -> Allowed:
+    if not text[:1].isdigit():
+        return _SYMBOL
+    found = {Type.SYMBOL}
+    for type_, read in ((Type.DATE, read_date), (Type.DATETIME, read_datetime)):
+        try:
+            if read(text) is not None:
+                found.add(type_)
+        except ValueError:
+            pass
+    return frozenset(found)
 
 
 def noun(allowed: Allowed) -> str:
     """The set of types, in words."""
-    return _NOUNS.get(allowed, "of any type")
+    if allowed in _NOUNS:
+        return _NOUNS[allowed]
+    if len(allowed) == 1:
+        (only,) = allowed
+        return f"a {only.value}"
+    if allowed <= NUMERIC:
+        return "a decimal" if allowed <= DECIMALS else "numeric"
+    return "of any type" if len(allowed) > 3 else " or ".join(noun(frozenset({type_})) for type_ in Type.ALL if type_ in allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +205,12 @@ def _column_demand(columns: Columns, at: int) -> _Demand:
 class Inference:
     """Types of a program's predicates and of each rule's variables. Feed it all rules, then read the types."""
 
-    def __init__(self, known: dict[str, Columns], findings: Findings) -> None:
+    def __init__(self, known: dict[str, Columns], primitives: Mapping[str, tuple[Primitive, ...]], findings: Findings) -> None:
         self._known = known
+        self._primitives = primitives
         self._findings = findings
         self._open: dict[tuple[str, int], Cell] = {}
+        self._terms: dict[int, tuple[Term, Cell]] = {}  # by id; keeps the terms alive, so that no id is used twice
 
     def add(self, rule: Rule) -> dict[str, Cell]:
         """Take in one rule or fact; the cells of its variables are final when all rules are in."""
@@ -176,6 +230,14 @@ class Inference:
         columns = self._known.get(predicate)
         declared = columns.types[column] if columns and column < len(columns.types) else None
         return declared or self._open.get((predicate, column), Cell()).type
+
+    def term_type(self, term: Term) -> Type:
+        """The type of a term that is no direct part of an atom, once all rules are in."""
+        return self._terms[id(term)][1].type if id(term) in self._terms else Type.NUMBER
+
+    def signature_of(self, operation: Operation) -> tuple[tuple[Slot, ...], Slot] | None:
+        """As the function of that name says, of the primitives of this program."""
+        return signature_of(operation, self._primitives)
 
     def _column(self, predicate: str, column: int, span: Span) -> Cell:
         declared = self._known[predicate].types[column]
@@ -201,6 +263,7 @@ class Inference:
 
     def _require(self, term: Term, target: Cell, demand: _Demand, cells: dict[str, Cell]) -> None:
         """`term` has the type of `target`, because of `demand`."""
+        self._terms[id(term)] = term, target
         constant = literal(term)
         if constant is not None:
             self._constant(constant, target, demand)
@@ -208,23 +271,47 @@ class Inference:
             cell = cells[term.name]
             if not cell.merge(target):
                 known = f" ({cell.reason})" if cell.reason else ""
-                self._mismatch(term.span, f"`{term.name}` is {noun(cell.allowed)}{known}", target, demand)
+                self._mismatch(term.span, f"`{_shown(term)}` is {noun(cell.allowed)}{known}", target, demand)
         elif isinstance(term, Operation):
-            allowed = OPERATORS.get((term.name, len(term.arguments)))
-            if allowed is None:
-                return
-            if not target.merge(Cell(allowed, f"`{term.name}`, {place(term.span)}")):
-                self._mismatch(term.span, f"the result of `{term.name}` is {noun(allowed)}", target, demand)
-                target = Cell(allowed)
-            inner = _Demand(f"what `{term.name}` works on", "all terms of an arithmetic expression have one type")
-            for argument in term.arguments:
-                self._require(argument, target, inner, cells)
+            signature = self.signature_of(term)
+            if signature is not None:
+                hint = "all terms of an arithmetic expression have one type" if not term.name.isidentifier() else ""
+                self._apply(term, term.name, *signature, target, demand, hint, cells)
+        elif isinstance(term, Aggregate):
+            function = AGGREGATES.get(term.function)
+            if function is not None and len(function.arguments) == len(term.arguments):
+                self._apply(term, term.function, function.arguments, function.result, target, demand, "", cells)
         else:
             assert isinstance(term, Wildcard)
 
+    def _apply(
+        self,
+        term: Operation | Aggregate,
+        name: str,
+        slots: Sequence[Slot],
+        result: Slot,
+        target: Cell,
+        demand: _Demand,
+        hint: str,
+        cells: dict[str, Cell],
+    ) -> None:
+        """The result of `term` has the type of `target`, and its arguments those of their slots."""
+        reason = f"`{name}`, {place(term.span)}"
+        if not target.merge(Cell(result.types, reason)):
+            self._mismatch(term.span, f"the result of `{name}` is {noun(result.types)}", target, demand)
+            target = Cell(result.types)
+            self._terms[id(term)] = term, target
+        common = target if result.same else Cell(_common(slots), reason)
+        inner = _Demand(f"what `{name}` works on", hint)
+        for number, (slot, argument) in enumerate(zip(slots, term.arguments, strict=True)):
+            if slot.same:
+                self._require(argument, common, inner, cells)
+            else:
+                self._require(argument, Cell(slot.types, reason), _Demand(f"argument {number + 1} of `{name}`", hint), cells)
+
     def _constant(self, constant: Constant, target: Cell, demand: _Demand) -> None:
         allowed = literal_types(constant)
-        shown = constant.spelling or (f'"{constant.value}"' if constant.type == "symbol" else str(constant.value))
+        shown = constant.spelling or spell(constant)
         negative = not isinstance(constant.value, str) and constant.value < 0
         if not allowed:
             fault = "is negative and cannot be an unsigned" if constant.type == "unsigned" and negative else "does not fit 64 bits"
@@ -232,8 +319,24 @@ class Inference:
         elif not target.merge(Cell(allowed, f"the constant {shown}, {place(constant.span)}")):
             if negative and target.allowed == _UNSIGNED:
                 self._findings.add(constant.span, f"the constant {shown} is negative, but {demand.subject} is an unsigned", demand.hint)
+            elif isinstance(constant.value, str) and target.allowed <= TIMES:
+                form = "YYYY-MM-DD" if target.allowed == frozenset({Type.DATE}) else "YYYY-MM-DDThh:mm:ss"
+                self._findings.add(constant.span, f"{shown} is no {target.type.value}, but {demand.subject} is one", f"write it as {form}")
+            elif not isinstance(constant.value, (str, bool)) and target.allowed <= DECIMALS:
+                scale = max(type_.scale for type_ in target.allowed)
+                hint = f"it has at most {scale} digits behind the point, and 64 bits"
+                self._findings.add(constant.span, f"{shown} does not fit {noun(target.allowed)}, but {demand.subject} is one", hint)
             else:
                 self._mismatch(constant.span, f"{shown} is {noun(frozenset({default_type(allowed)}))}", target, demand)
 
     def _mismatch(self, span: Span, seen: str, target: Cell, demand: _Demand) -> None:
         self._findings.add(span, f"type mismatch: {seen}, but {demand.subject} is {noun(target.allowed)}", demand.hint)
+
+
+def _common(slots: Iterable[Slot]) -> Allowed:
+    return ANY.intersection(*(slot.types for slot in slots if slot.same))
+
+
+def _shown(variable: Variable) -> str:
+    """A variable as its author knows it: new ones stand for what follows the `=`."""
+    return variable.name.removeprefix("=")

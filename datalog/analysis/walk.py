@@ -1,10 +1,10 @@
-"""The atoms and terms of a syntax tree, in the order of the text."""
+"""The atoms and terms of a syntax tree, in the order of the text. Of a desugared one: aggregates stand in `x = aggregate` only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from datalog.syntax.tree import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Term, Truth, Variable
+from datalog.syntax.tree import Aggregate, Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Term, Truth, Variable
 
 
 def atoms(literal: Literal) -> Iterator[Atom]:
@@ -15,10 +15,14 @@ def atoms(literal: Literal) -> Iterator[Atom]:
 
 
 def leaves(literal: Literal) -> Iterator[Atom | Comparison]:
-    """Each atom and comparison in `literal`, at any depth."""
+    """Each atom and comparison in `literal`, at any depth, also in an aggregate's body."""
     match literal:
-        case Atom() | Comparison():
+        case Atom():
             yield literal
+        case Comparison():
+            yield literal
+            if isinstance(literal.right, Aggregate):
+                yield from leaves(literal.right.body)
         case Negation():
             yield from leaves(literal.body)
         case Conjunction():
@@ -37,9 +41,9 @@ def terms(leaf: Atom | Comparison) -> tuple[Term, ...]:
 
 
 def subterms(term: Term) -> Iterator[Term]:
-    """The term and all terms in it, outermost first."""
+    """The term and all terms in it, outermost first; of an aggregate its arguments."""
     yield term
-    if isinstance(term, Operation):
+    if isinstance(term, (Operation, Aggregate)):
         for argument in term.arguments:
             yield from subterms(argument)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from datalog.ir.core import PyValue, Type
+from datalog.ir.core import CoreAggregate, PyValue, Type
 from datalog.syntax.tree import NOWHERE, Directive, Span
 
 
@@ -152,7 +152,9 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An analysed program. `signatures` are in the order of the text; the terms of `facts` are constants."""
+    """An analysed program. `signatures` are in the order of the text; the terms of `facts` are constants.
+
+    `aggregates` are what rewriting has made of the rules' aggregations."""
 
     signatures: dict[str, Signature]
     facts: tuple[Atom, ...]
@@ -161,3 +163,4 @@ class Program:
     text: str = field(default="", compare=False)
     file: str = field(default="<program>", compare=False)
     plans: tuple[JoinPlan, ...] = ()
+    aggregates: tuple[CoreAggregate, ...] = ()

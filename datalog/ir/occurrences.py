@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal as OneOf
 
-from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Term, Truth, Variable
+from datalog.ir.formulas import (
+    Aggregation,
+    Atom,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Term,
+    Truth,
+    Variable,
+)
+from datalog.ir.primitives import always_has_value
+
+Under = OneOf["", "negated", "aggregated"]
+"""What an atom stands under; the outermost decides."""
 
 
 def term_variables(term: Term) -> Iterator[Variable]:
@@ -40,6 +57,11 @@ def literal_variables(literal: Literal) -> Iterator[Variable]:
         case Conjunction():
             for inner in literal.literals:
                 yield from literal_variables(inner)
+        case Aggregation():
+            yield literal.result
+            for term in literal.arguments:
+                yield from term_variables(term)
+            yield from literal_variables(literal.body)
 
 
 def literal_names(literal: Literal) -> frozenset[str]:
@@ -47,35 +69,46 @@ def literal_names(literal: Literal) -> frozenset[str]:
     return frozenset(variable.name for variable in literal_variables(literal))
 
 
-def literal_atoms(literal: Literal, negated: bool = False) -> Iterator[tuple[Atom, bool]]:
-    """Each atom in `literal`, and whether it stands under a negation (`negated`: the literal itself does)."""
+def literal_atoms(literal: Literal, under: Under = "") -> Iterator[tuple[Atom, Under]]:
+    """Each atom in `literal`, and whether it stands under a negation or in an aggregate (`under`: what the literal itself does)."""
     match literal:
         case Atom():
-            yield literal, negated
+            yield literal, under
         case Negation():
-            yield from literal_atoms(literal.body, True)
+            yield from literal_atoms(literal.body, under or "negated")
         case Disjunction():
             for branch in literal.branches:
-                yield from literal_atoms(branch, negated)
+                yield from literal_atoms(branch, under)
         case Conjunction():
             for inner in literal.literals:
-                yield from literal_atoms(inner, negated)
+                yield from literal_atoms(inner, under)
+        case Aggregation():
+            yield from literal_atoms(literal.body, under or "aggregated")
         case Comparison() | Truth():
             return
 
 
-def computes(literal: Literal) -> bool:
-    """Whether an operation, which may have no result, occurs in `literal`."""
+def may_fail(literal: Literal) -> bool:
+    """Whether an operation that may have no value occurs in `literal`."""
     match literal:
         case Atom():
-            return any(isinstance(term, Operation) for term in literal.terms)
+            return any(map(term_may_fail, literal.terms))
         case Comparison():
-            return isinstance(literal.left, Operation) or isinstance(literal.right, Operation)
+            return term_may_fail(literal.left) or term_may_fail(literal.right)
         case Truth():
             return False
         case Negation():
-            return computes(literal.body)
+            return may_fail(literal.body)
         case Disjunction():
-            return any(map(computes, literal.branches))
+            return any(map(may_fail, literal.branches))
         case Conjunction():
-            return any(map(computes, literal.literals))
+            return any(map(may_fail, literal.literals))
+        case Aggregation():
+            return any(map(term_may_fail, literal.arguments)) or may_fail(literal.body)
+
+
+def term_may_fail(term: Term) -> bool:
+    """Whether an operation that may have no value occurs in `term`."""
+    if not isinstance(term, Operation):
+        return False
+    return not always_has_value(term.name, term.type) or any(map(term_may_fail, term.arguments))

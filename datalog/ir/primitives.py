@@ -122,3 +122,10 @@ AGGREGATES: dict[str, AggregateFunction] = {
         AggregateFunction("join", (Slot(ANY), _SYMBOL), _SYMBOL, parameter=True),
     )
 }
+
+
+def always_has_value(name: str, result: Type) -> bool:
+    """Whether a primitive has a value for all arguments; arithmetic on floats has, but for division."""
+    if result is Type.FLOAT and name in ("+", "-", "*", "^", "neg", "abs"):
+        return True
+    return name in PRIMITIVES and all(primitive.total for primitive in PRIMITIVES[name])

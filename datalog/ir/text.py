@@ -7,10 +7,12 @@ Facts are data and are not shown. The text is for reading and is not parsed agai
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 
-from datalog.ir.core import Apply, CoreRule, Expression, PyValue, Reference, Value
+from datalog.ir.core import Apply, CoreAggregate, CoreRule, Expression, Predicate, PyValue, Reference, Value
 from datalog.ir.formulas import (
+    Aggregation,
     Atom,
     Comparison,
     Conjunction,
@@ -27,8 +29,13 @@ from datalog.ir.formulas import (
     Variable,
     Wildcard,
 )
+from datalog.ir.spelling import spell_value
 
-_STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "neg": 3, "^": 4}
+_STRENGTH = {
+    **{"lor": 1, "lxor": 2, "land": 3, "bor": 4, "bxor": 5, "band": 6, "bshl": 7, "bshr": 7, "bshru": 7},
+    **{"+": 8, "-": 8, "*": 9, "/": 9, "%": 9, "neg": 10, "bnot": 10, "lnot": 10, "^": 11},
+}
+_PREFIX = {"neg": "-", "bnot": "bnot ", "lnot": "lnot "}
 
 
 def format_program(program: Program) -> str:
@@ -38,8 +45,10 @@ def format_program(program: Program) -> str:
 
 def format_signature(signature: Signature) -> str:
     """`edge(from: number, to: number)`, with the types as they were declared."""
-    columns = zip(signature.attributes, signature.type_names, strict=True)
-    return f"{signature.name}({', '.join(f'{name}: {type_name}' for name, type_name in columns)})"
+    columns = [f"{name}: {type_name}" for name, type_name in zip(signature.attributes, signature.type_names, strict=True)]
+    if signature.functional:
+        return f"{signature.name}({', '.join(columns[:-1])}) = {columns[-1]}"
+    return f"{signature.name}({', '.join(columns)})"
 
 
 def format_rule(rule: Rule) -> str:
@@ -68,6 +77,12 @@ def format_literal(literal: Literal) -> str:
                 f"({format_literal(inner)})" if isinstance(inner, Conjunction) else format_literal(inner) for inner in literal.literals
             ]
             return _block("∃", literal.exists) + (", ".join(parts) or "true")
+        case Aggregation():
+            arguments = ", ".join(map(format_term, literal.arguments))
+            if literal.grouping:
+                return f"{literal.result.name} = agg<<{literal.function}({arguments})>> ({format_literal(literal.body)})"
+            spaced = f"{literal.function} {arguments}".rstrip()
+            return f"{literal.result.name} = {spaced} : {{ {format_literal(literal.body)} }}"
 
 
 def format_term(term: Term, strength: int = 0) -> str:
@@ -87,7 +102,9 @@ def format_term(term: Term, strength: int = 0) -> str:
 
 def format_value(value: PyValue) -> str:
     """A constant in the program's own notation."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    if isinstance(value, (str, date)):
+        return json.dumps(value if isinstance(value, str) else spell_value(value), ensure_ascii=False)
+    return repr(value) if type(value) in (int, float) else spell_value(value)
 
 
 def format_core_rule(rule: CoreRule) -> str:
@@ -102,6 +119,22 @@ def format_core_rule(rule: CoreRule) -> str:
         for test in rule.filters
     ]
     return f"{_row(rule.head, [rule.variables[column] for column in rule.head_columns])} ← {', '.join(parts) or 'true'}."
+
+
+def format_aggregate(aggregate: CoreAggregate, predicates: Mapping[str, Predicate]) -> str:
+    """`total@agg1(region, sum) = sum over total@body1(region, value)`, with the intervals that it asks for, if any."""
+    source = predicates[aggregate.source].attributes
+    shown = f"{_row(aggregate.head, predicates[aggregate.head].attributes)} = {aggregate.function} over {_row(aggregate.source, source)}"
+    if aggregate.parameter is not None:
+        shown += f" with {format_value(aggregate.parameter)}"
+    if not aggregate.needs:
+        return shown + "."
+    columns = list(predicates[aggregate.needs].attributes)
+    bounds = [
+        f"{source[aggregate.groups]} {operator} {columns[aggregate.groups + place]}"
+        for place, operator in enumerate(operator for operator in (aggregate.low, aggregate.high) if operator)
+    ]
+    return f"{shown} with {' and '.join(bounds)}, for each {_row(aggregate.needs, columns)}."
 
 
 def format_expression(expression: Expression, variables: Sequence[str], strength: int = 0) -> str:
@@ -129,12 +162,16 @@ def _block(quantifier: str, variables: Sequence[Variable]) -> str:
 
 def _inner(name: str, position: int) -> int:
     """How strongly an argument must bind to stand without parentheses: `^` groups to the right, the other infixes to the left."""
+    if name not in _STRENGTH:
+        return 0
     own = _STRENGTH[name]
-    if name == "neg":
+    if name in _PREFIX:
         return own + 1
     return own if position == (1 if name == "^" else 0) else own + 1
 
 
 def _operation(name: str, arguments: Sequence[str], strength: int) -> str:
-    shown = f"-{arguments[0]}" if name == "neg" else f" {name} ".join(arguments)
+    if name not in _STRENGTH:
+        return f"{name}({', '.join(arguments)})"
+    shown = f"{_PREFIX[name]}{arguments[0]}" if name in _PREFIX else f" {name} ".join(arguments)
     return f"({shown})" if _STRENGTH[name] < strength else shown

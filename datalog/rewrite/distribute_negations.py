@@ -6,14 +6,15 @@ branch says what y is. A group of more than `LIMIT` alternatives stays whole. Ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import own_variables
-from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Program, Rule, Term, Variable
+from datalog.ir.formulas import Conjunction, Disjunction, Literal, Negation, Program, Rule
 from datalog.ir.occurrences import literal_names
+from datalog.ir.renaming import fresh_name, rename_conjunction
 
 LIMIT = 16
 
@@ -54,8 +55,8 @@ def _negation(negation: Negation, names: set[str]) -> Iterator[Literal]:
         return
     own = own_variables(negation.body)
     for number, literals in enumerate(alternatives):
-        renaming = {name: _fresh(name, names) for name in sorted(own)} if number else {}
-        yield replace(negation, body=_renamed(Conjunction((), literals, body.span), renaming))
+        renaming = {name: fresh_name(name, names) for name in sorted(own)} if number else {}
+        yield replace(negation, body=rename_conjunction(Conjunction((), literals, body.span), renaming))
 
 
 def _alternatives(literals: Iterable[Literal]) -> Iterator[tuple[Literal, ...]]:
@@ -69,41 +70,3 @@ def _alternatives(literals: Iterable[Literal]) -> Iterator[tuple[Literal, ...]]:
             choices.append([(literal,)])
     for choice in product(*choices):
         yield tuple(literal for part in choice for literal in part)
-
-
-def _fresh(name: str, names: set[str]) -> str:
-    fresh = f"{name}'"
-    while fresh in names:
-        fresh += "'"
-    names.add(fresh)
-    return fresh
-
-
-def _renamed(conjunction: Conjunction, renaming: Mapping[str, str]) -> Conjunction:
-    return Conjunction((), tuple(_renamed_literal(literal, renaming) for literal in conjunction.literals), conjunction.span)
-
-
-def _renamed_literal(literal: Literal, renaming: Mapping[str, str]) -> Literal:
-    match literal:
-        case Atom():
-            return replace(literal, terms=tuple(_renamed_term(term, renaming) for term in literal.terms))
-        case Comparison():
-            return replace(literal, left=_renamed_term(literal.left, renaming), right=_renamed_term(literal.right, renaming))
-        case Negation():
-            return replace(literal, body=_renamed(literal.body, renaming))
-        case Disjunction():
-            return replace(literal, branches=tuple(_renamed(branch, renaming) for branch in literal.branches))
-        case Conjunction():
-            return _renamed(literal, renaming)
-        case _:
-            return literal
-
-
-def _renamed_term(term: Term, renaming: Mapping[str, str]) -> Term:
-    match term:
-        case Variable():
-            return replace(term, name=renaming.get(term.name, term.name))
-        case Operation():
-            return replace(term, arguments=tuple(_renamed_term(argument, renaming) for argument in term.arguments))
-        case _:
-            return term

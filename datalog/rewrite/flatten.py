@@ -10,10 +10,17 @@ holds if there is one. A nullary atom gets the one column that stores it, bound 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from datalog.analysis.inverse import solve
+from datalog.analysis.safety import bound_by
 from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type, Value
-from datalog.ir.formulas import Atom, Comparison, Conjunction, Constant, Literal, Negation, Rule, Term, Variable, Wildcard
+from datalog.ir.formulas import Atom, Comparison, Conjunction, Constant, Literal, Negation, Operation, Rule, Term, Variable, Wildcard
 from datalog.ir.occurrences import literal_names, term_names
+from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_term
+
+_GENERATORS = frozenset(name for name, found in PRIMITIVES.items() if any(primitive.generates for primitive in found))
 
 
 def flatten(rule: Rule) -> CoreRule:
@@ -22,6 +29,8 @@ def flatten(rule: Rule) -> CoreRule:
     flattening = _Flattening(_renaming(rule))
     for literal in rule.body.literals:
         flattening.literal(literal)
+    for variable, candidate in _inverses(rule.body):
+        flattening.inverse(variable, candidate)
     columns = flattening.columns(head)
     assert not any(column is None for column in columns)
     return CoreRule(
@@ -58,6 +67,22 @@ def _renaming(rule: Rule) -> dict[str, str]:
     return {name: final(name) for name in stands}
 
 
+def _inverses(body: Conjunction) -> Iterator[tuple[Variable, Term]]:
+    """The variables that only an inverse binds, each with what it then is (`datalog.analysis.inverse`)."""
+    bound = bound_by(body.literals, frozenset(), inverses=False)
+    everything = bound_by(body.literals, frozenset())
+    while bound != everything:
+        for literal in body.literals:
+            match literal:
+                case Comparison(operator="=", left=left, right=right):
+                    found = solve(left, right, bound) if term_names(right) <= bound else None
+                    if found is None and term_names(left) <= bound:
+                        found = solve(right, left, bound)
+                    if found is not None:
+                        yield found
+                        bound = bound_by(body.literals, bound | {found[0].name}, inverses=False)
+
+
 class _Flattening:
     """The core rule as far as it is built."""
 
@@ -82,6 +107,10 @@ class _Flattening:
                 self._comparison(literal)
             case _:
                 raise AssertionError(f"not flat: {literal}")
+
+    def inverse(self, variable: Variable, candidate: Term) -> None:
+        """Say what a variable is that nothing else binds."""
+        self.bindings.append(CoreBinding(self._variable(variable), self._expression(candidate), candidate.span, inverse=True))
 
     def columns(self, atom: Atom) -> tuple[int | None, ...]:
         """Distinct variables for the terms of an atom, with the bindings that this takes."""
@@ -121,6 +150,12 @@ class _Flattening:
                 if isinstance(side, Variable):
                     if isinstance(other, Variable):
                         return  # they have become one variable
+                    if isinstance(other, Operation) and other.name in _GENERATORS and self._renamed(side) & self._renamed(other):
+                        values = self._bind_fresh(other)
+                        variable = self._variable(side)
+                        same = Reference(variable, side.type), Reference(values, side.type)
+                        self.filters.append(CoreFilter("=", *same, test.span))
+                        return
                     if not self._renamed(side) & self._renamed(other):
                         self.bindings.append(CoreBinding(self._variable(side), self._expression(other), test.span))
                         return

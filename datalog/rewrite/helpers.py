@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import bound_by, unbound_uses
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Rule, Signature, Variable
-from datalog.ir.occurrences import computes, literal_atoms, literal_variables
+from datalog.ir.occurrences import literal_atoms, literal_variables, may_fail
 from datalog.rewrite.supersets import is_group
 from datalog.syntax.tree import Span
 
@@ -40,7 +40,7 @@ class Helpers:
 def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal], avoid: frozenset[str], text: str) -> Rule:
     """The rule `head ← guard, part`, the guard taken from `context` and as small as it can be.
 
-    Where the rule computes, the guard is as large as it can be: a computation that fails on rows which the rest of the body
+    Where a computation may fail, the guard is as large as it can be: a computation that fails on rows which the rest of the body
     excludes is no error. Literals that mention a predicate in `avoid` come into the guard only if nothing else binds what
     they bind, so that a helper takes part in a recursion only if it must.
     """
@@ -51,7 +51,7 @@ def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal],
         fewer = _without_unbound([other for other in guard if other is not literal], part)
         if _restricted(wanted, [*fewer, *part]):
             guard = fewer
-    if any(map(computes, (*guard, *part))):
+    if any(map(may_fail, (*guard, *part))):
         guard = _all_that_holds(guard, part, context, avoid)
     return quantify([head], Conjunction((), (*guard, *part), head.span), head.span, text)
 

@@ -1,6 +1,7 @@
 """The passes from formulas to simpler formulas, in their order.
 
-Groups are lifted while disjunctions are whole, so that a group makes one helper and not one a branch around it.
+Aggregates go first, since they bring disjunctions and negations with them. Groups are lifted while disjunctions are whole, so
+that a group makes one helper and not one a branch around it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from datalog.rewrite.distribute_negations import distribute_negations
 from datalog.rewrite.drop_truths import drop_truths
 from datalog.rewrite.expand_disjunctions import expand_disjunctions
 from datalog.rewrite.lift_negated_groups import lift_negated_groups
+from datalog.rewrite.lower_aggregates import lower_aggregates
 from datalog.rewrite.split_heads import split_heads
 
 PASSES: tuple[Callable[[Program], Program], ...] = (
+    lower_aggregates,
     drop_truths,
     distribute_negations,
     lift_negated_groups,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datalog.ir.core import CoreProgram
+from datalog.ir.core import CoreProgram, CoreRule
 from datalog.ir.formulas import Program
 from datalog.rewrite.existence import ask_existence
 from datalog.rewrite.flatten import flatten
@@ -21,8 +21,15 @@ def lower(program: Program) -> CoreProgram:
     for rewrite in PASSES:
         program = rewrite(program)
     predicates, copies, facts = separate_facts(program)
-    rules = copies + [forget_singletons(flatten(rule)) for rule in program.rules]
+    rules = copies + core_rules(program)
     rules, helpers = ask_existence(rules, predicates)
     predicates.update(helpers)
     rules = keep_plans(rules, program.plans)
-    return CoreProgram(predicates, tuple(rules), stratify(predicates, rules, program.text), facts, program.directives)
+    return CoreProgram(predicates, tuple(rules), stratify(predicates, rules, program.aggregates, program.text), facts, program.directives)
+
+
+def core_rules(program: Program) -> list[CoreRule]:
+    """The rules of a program that has gone through all passes. Of an aggregate's body every variable counts, also one that occurs once."""
+    bodies = {aggregate.source for aggregate in program.aggregates}
+    flat = map(flatten, program.rules)
+    return [rule if rule.head in bodies else forget_singletons(rule) for rule in flat]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datalog.analysis.desugar import Primitives
 from datalog.analysis.query import HEAD, analyse_query
 from datalog.ir.core import CoreRule, Predicate, Stratum
 from datalog.ir.formulas import Program
+from datalog.ir.primitives import PRIMITIVES
 from datalog.rewrite.existence import ask_existence
-from datalog.rewrite.flatten import flatten
-from datalog.rewrite.forget_singletons import forget_singletons
 from datalog.rewrite.passes import PASSES
+from datalog.rewrite.program import core_rules
 from datalog.rewrite.stratify import stratify
 from datalog.syntax import tree
 
@@ -34,19 +35,19 @@ class CoreQuery:
     strata: tuple[Stratum, ...]
 
 
-def lower_query(body: tree.Conjunction, program: Program, text: str = "") -> CoreQuery:
+def lower_query(body: tree.Conjunction, program: Program, text: str = "", primitives: Primitives = PRIMITIVES) -> CoreQuery:
     """The core rules of a query against an analysed program; `text` is the source that the query's spans point into.
 
-    Raises ProgramError with all errors of the query.
+    `primitives` are all that its terms may call. Raises ProgramError with all errors of the query.
     """
-    query = analyse_query(body, program, text)
+    query = analyse_query(body, program, text, primitives)
     for rewrite in PASSES:
         query = rewrite(query)
     everything = {
         name: Predicate(name, signature.attributes, signature.types, name not in program.signatures, signature.hidden)
         for name, signature in query.signatures.items()
     }
-    rules, asked = ask_existence([forget_singletons(flatten(rule)) for rule in query.rules], everything, prefix=f"{HEAD}@")
+    rules, asked = ask_existence(core_rules(query), everything, prefix=f"{HEAD}@")
     own = {name: predicate for name, predicate in (everything | asked).items() if predicate.derived}
     head = own[HEAD]
-    return CoreQuery(head, head.attributes, own, tuple(rules), stratify(own, rules, text))
+    return CoreQuery(head, head.attributes, own, tuple(rules), stratify(own, rules, query.aggregates, text))

@@ -1,7 +1,8 @@
 """Given rows and derived rows never share a predicate: the given rows of a derived predicate p lie in `p@base`.
 
-A predicate is derived if it has a rule. Every derived predicate that is not hidden has a base, because a transaction may give
-it rows even where the text gives none; a core rule copies the base, so that given and derived rows are counted alike.
+A predicate is derived if it has a rule or is one of an aggregate. Every derived predicate that is not hidden has a base, because a
+transaction may give it rows even where the text gives none; a core rule copies the base, so that given and derived rows are
+counted alike.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from datalog.syntax.tree import NOWHERE
 def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRule], dict[str, list[Row]]]:
     """All predicates of the program, bases among them; the copying rules; and the facts of each given predicate."""
     derived = {rule.heads[0].predicate for rule in program.rules}
+    for aggregate in program.aggregates:
+        derived |= {aggregate.head, aggregate.source, aggregate.needs}
     facts: dict[str, dict[Row, None]] = {}
     for fact in program.facts:
         row = tuple(term.value for term in fact.terms if isinstance(term, Constant))
@@ -27,9 +30,11 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
     rows: dict[str, list[Row]] = {}
     for name, signature in program.signatures.items():
         base = f"{name}@base" if name in derived and not signature.hidden else ""
-        predicates[name] = Predicate(name, signature.attributes, signature.types, name in derived, signature.hidden, base)
+        predicates[name] = Predicate(
+            name, signature.attributes, signature.types, name in derived, signature.hidden, base, signature.functional
+        )
         if base:
-            predicates[base] = Predicate(base, signature.attributes, signature.types, False, hidden=True)
+            predicates[base] = Predicate(base, signature.attributes, signature.types, False, hidden=True, functional=signature.functional)
             text = f"the given rows of {format_signature(signature)}"
             copies.append(_copy(predicates[name], base, text))
             if name + SUFFIX in program.signatures:

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from datalog.analysis.components import components
-from datalog.analysis.dependencies import Edge, check_negation, successors
+from datalog.analysis.dependencies import Edge, check_recursion, successors
 from datalog.analysis.findings import Findings
-from datalog.ir.core import CoreRule, Predicate, Stratum
+from datalog.ir.core import CoreAggregate, CoreRule, Predicate, Stratum
 
-_HINT = "a negated group takes this variable's values from the recursion itself; bind it by an atom inside the group"
+_HINT = "a negated group or an aggregate takes values of its variables from the recursion itself; bind them by an atom inside it"
 
 
-def stratify(predicates: Mapping[str, Predicate], rules: Sequence[CoreRule], text: str) -> tuple[Stratum, ...]:
+def stratify(
+    predicates: Mapping[str, Predicate], rules: Sequence[CoreRule], aggregates: Sequence[CoreAggregate], text: str
+) -> tuple[Stratum, ...]:
     """The strata of the derived predicates.
 
-    Raises ProgramError if a helper's guard made a predicate depend on its own negation, which its author's rules did not.
+    Raises ProgramError if a helper's guard made a predicate depend on its own negation or aggregate, which its author's rules did not.
     """
-    edges: list[Edge] = [(rule.head, atom.predicate, atom.negated, atom.span) for rule in rules for atom in rule.atoms]
+    edges: list[Edge] = [(rule.head, atom.predicate, "negated" if atom.negated else "", atom.span) for rule in rules for atom in rule.atoms]
+    for aggregate in aggregates:
+        edges += [(aggregate.head, read, "aggregated", aggregate.span) for read in (aggregate.source, aggregate.needs) if read]
     derived = [name for name, predicate in predicates.items() if predicate.derived]
     findings = Findings(text)
-    check_negation(derived, edges, findings, _HINT)
+    check_recursion(derived, edges, findings, hint=_HINT)
     findings.raise_if_any()
+    by_name = {aggregate.head: aggregate for aggregate in aggregates}
     following = successors(edges)
     by_head: dict[str, list[int]] = {}
     for at, rule in enumerate(rules):
@@ -30,5 +35,5 @@ def stratify(predicates: Mapping[str, Predicate], rules: Sequence[CoreRule], tex
     for group in components(derived, following):
         recursive = any(predicate in group for member in group for predicate in following.get(member, ()))
         numbers = sorted(at for member in group for at in by_head.get(member, ()))
-        strata.append(Stratum(group, tuple(numbers), recursive))
+        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0])))
     return tuple(strata)

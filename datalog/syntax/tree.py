@@ -67,12 +67,13 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function arguments : { body }` in an expression."""
+    """`function arguments : { body }` in an expression. `grouping`: not written so, but what one of `agg<<…>>` stands for."""
 
     function: str
     arguments: tuple[Term, ...]
     body: Conjunction
     span: Span = field(default=NOWHERE, compare=False)
+    grouping: bool = False
 
 
 Term = Variable | Wildcard | Constant | Operation | Application | Aggregate

@@ -73,8 +73,8 @@ def test_declarations_may_follow_their_uses() -> None:
 
 
 def test_facts_are_computed() -> None:
-    program = analyse(parse("p(1 + 2 * 3, -7 / 2, -7 % 2, 2 ^ 10). q(1.0 / 0, 0 - 0.5)."))
-    assert facts_of(program) == [(7, -3, -1, 1024), (float("inf"), -0.5)]
+    program = analyse(parse("p(1 + 2 * 3, -7 / 2, -7 % 2, 2 ^ 10). p(2 ^ -1, (0 - 1) ^ -3, 1, 1). q(1.0 / 4, 0 - 0.5)."))
+    assert facts_of(program) == [(7, -3, -1, 1024), (0, -1, 1, 1), (0.25, -0.5)]
 
 
 def test_an_undeclared_predicate_is_given_where_an_input_names_it() -> None:

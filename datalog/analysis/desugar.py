@@ -1,0 +1,272 @@
+"""Shorthands of terms become literals beside them, so that what follows knows plain terms only.
+
+    profit[s] = sell[s] - buy[s]     becomes   profit(s, =sell[s] - =buy[s]) ← sell(s, =sell[s]), buy(s, =buy[s])
+    p(x, 1 + sum y : { q(x, y) })    becomes   p(x, 1 + =sum) … =sum = sum y : { q(x, y) }
+    p(range(1, 9))                   becomes   p(=range) ← =range = range(1, 9)
+    h(x) <- agg<<t = sum(y)>> q(x, y)  becomes  h(x) ← t = sum y : { q(x, y) }, which groups
+    contains("a", x)                 becomes   contains("a", x) = true, unless a predicate has that name
+
+Afterwards an aggregate, and a primitive that generates values, stands only on the right side of `variable = …`; a variable that
+belongs to an aggregate alone has a name of its own in the rule; a fact that has something to compute beyond plain arithmetic is
+a rule. Names of new variables begin with `=`, which none of a program does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from datalog.analysis.folding import can_fold
+from datalog.analysis.walk import leaves, subterms, terms, variables
+from datalog.ir.core import Type
+from datalog.ir.primitives import Primitive
+from datalog.syntax.printer import format_term
+from datalog.syntax.tree import (
+    Aggregate,
+    Application,
+    Atom,
+    Comparison,
+    Conjunction,
+    Constant,
+    Declaration,
+    Directive,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Program,
+    Rule,
+    Term,
+    Truth,
+    Variable,
+)
+
+Primitives = Mapping[str, tuple[Primitive, ...]]
+_TRUE = Constant(True, "bool")
+
+
+def desugar(program: Program, primitives: Primitives) -> Program:
+    """The program without applications, totals and conditions, with aggregates and generators standing alone."""
+    known = _predicates(program)
+    return replace(
+        program, clauses=tuple(_rule(clause, known, primitives) if isinstance(clause, Rule) else clause for clause in program.clauses)
+    )
+
+
+def desugar_body(body: Conjunction, known: Collection[str], primitives: Primitives) -> Conjunction:
+    """The same for a query's body; `known` are the predicates that there are."""
+    return _renamed_apart(_Desugaring(known, primitives, {use.name for use in variables(body)}).rule(Rule((), body, ":-", body.span))).body
+
+
+def _predicates(program: Program) -> frozenset[str]:
+    """The names that are those of predicates, whatever primitives there are."""
+    known: set[str] = set()
+    for clause in program.clauses:
+        match clause:
+            case Declaration() | Directive():
+                known.update(clause.predicates)
+            case Rule():
+                known.update(head.predicate for head in clause.heads)
+    return frozenset(known)
+
+
+def _rule(rule: Rule, known: frozenset[str], primitives: Primitives) -> Rule:
+    if not rule.body.literals and all(isinstance(term, Constant) for head in rule.heads for term in head.terms):
+        return rule
+    return _renamed_apart(_Desugaring(known, primitives, set()).rule(rule))
+
+
+@dataclass(slots=True)
+class _Beside:
+    """What is hoisted out of the literals of one conj."""
+
+    literals: list[Literal] = field(default_factory=list)
+    applied: dict[str, Variable] = field(default_factory=dict)
+
+
+class _Desugaring:
+    """One rule's desugaring."""
+
+    def __init__(self, known: Collection[str], primitives: Primitives, taken: set[str]) -> None:
+        self._known, self._primitives = known, primitives
+        self._taken = taken
+
+    def rule(self, rule: Rule) -> Rule:
+        beside = _Beside()
+        heads = tuple(self._atom(head, beside) for head in rule.heads)
+        body = rule.body
+        if rule.totals:
+            totals = [
+                Comparison("=", total.result, Aggregate(total.function, total.arguments, body, total.span, grouping=True), total.span)
+                for total in rule.totals
+            ]
+            body = Conjunction(tuple(totals), body.span)
+        body = self._conjunction(body, beside)
+        if not rule.arrow and not body.literals and not all(can_fold(term) for head in heads for term in head.terms):
+            body = Conjunction((Truth(True, body.span),), body.span)
+        return replace(rule, heads=heads, body=body, totals=())
+
+    def _conjunction(self, conjunction: Conjunction, beside: _Beside | None = None) -> Conjunction:
+        beside = beside or _Beside()
+        literals = [self._literal(literal, beside) for literal in conjunction.literals]
+        return replace(conjunction, literals=(*literals, *beside.literals))
+
+    def _literal(self, literal: Literal, beside: _Beside) -> Literal:
+        match literal:
+            case Atom():
+                return self._atom(literal, beside) if not self._is_condition(literal) else self._condition(literal, beside)
+            case Comparison():
+                return self._comparison(literal, beside)
+            case Negation():
+                return replace(literal, body=self._conjunction(literal.body))
+            case Disjunction():
+                return replace(literal, branches=tuple(map(self._conjunction, literal.branches)))
+            case Conjunction():
+                return self._conjunction(literal)
+            case Truth():
+                return literal
+
+    def _atom(self, atom: Atom, beside: _Beside) -> Atom:
+        return replace(atom, terms=tuple(self._term(term, beside) for term in atom.terms))
+
+    def _is_condition(self, atom: Atom) -> bool:
+        return (
+            not atom.functional
+            and atom.predicate not in self._known
+            and any(Type.BOOL in primitive.result.types for primitive in self._primitives.get(atom.predicate, ()))
+        )
+
+    def _condition(self, atom: Atom, beside: _Beside) -> Comparison:
+        arguments = tuple(self._term(term, beside) for term in atom.terms)
+        return Comparison("=", Operation(atom.predicate, arguments, atom.span), replace(_TRUE, span=atom.span), atom.span)
+
+    def _comparison(self, test: Comparison, beside: _Beside) -> Comparison:
+        if test.operator == "=":
+            for side, other in ((test.left, test.right), (test.right, test.left)):
+                if isinstance(side, Variable) and self._stands_alone(other):
+                    return replace(test, left=side, right=self._alone(other, beside))
+        return replace(test, left=self._term(test.left, beside), right=self._term(test.right, beside))
+
+    def _term(self, term: Term, beside: _Beside) -> Term:
+        match term:
+            case Application():
+                return self._application(term, beside)
+            case _ if self._stands_alone(term):
+                assert isinstance(term, (Aggregate, Operation))
+                variable = self._fresh(f"={term.function if isinstance(term, Aggregate) else term.name}", term)
+                beside.literals.append(Comparison("=", variable, self._alone(term, beside), term.span))
+                return variable
+            case Operation():
+                return replace(term, arguments=tuple(self._term(argument, beside) for argument in term.arguments))
+            case _:
+                return term
+
+    def _stands_alone(self, term: Term) -> bool:
+        if isinstance(term, Operation):
+            return any(primitive.generates for primitive in self._primitives.get(term.name, ()))
+        return isinstance(term, Aggregate)
+
+    def _alone(self, term: Term, beside: _Beside) -> Term:
+        if isinstance(term, Operation):
+            return replace(term, arguments=tuple(self._term(argument, beside) for argument in term.arguments))
+        assert isinstance(term, Aggregate)
+        within = _Beside()
+        arguments = tuple(self._term(argument, within) for argument in term.arguments)
+        return replace(term, arguments=arguments, body=self._conjunction(term.body, within))
+
+    def _application(self, term: Application, beside: _Beside) -> Variable:
+        written = format_term(term)
+        if written not in beside.applied or "_" in written:  # two wildcards are two variables
+            keys = tuple(self._term(key, beside) for key in term.keys)
+            beside.applied[written] = self._fresh(f"={written}", term)
+            beside.literals.append(Atom(term.predicate, (*keys, beside.applied[written]), term.span, functional=True))
+        return replace(beside.applied[written], span=term.span)
+
+    def _fresh(self, name: str, term: Term) -> Variable:
+        while name in self._taken:
+            name += "'"
+        self._taken.add(name)
+        return Variable(name, term.span)
+
+
+def _renamed_apart(rule: Rule) -> Rule:
+    """The rule with other names for variables that one aggregate has for itself and another one, too."""
+    if not any(isinstance(leaf, Comparison) and isinstance(leaf.right, Aggregate) for leaf in leaves(rule.body)):
+        return rule
+    everywhere = {use.name for literal in (*rule.heads, rule.body) for use in variables(literal)}
+    outside = {use.name for head in rule.heads for use in variables(head)}.union(_names_outside(rule.body))
+    return replace(rule, body=_Scopes(everywhere).conjunction(rule.body, frozenset(outside), {}))
+
+
+class _Scopes:
+    """Gives the variables of aggregates names that no other aggregate has; `taken` are all names of the rule."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._local: set[str] = set()
+
+    def conjunction(self, conjunction: Conjunction, visible: frozenset[str], renaming: Mapping[str, str]) -> Conjunction:
+        return replace(conjunction, literals=tuple(self._literal(literal, visible, renaming) for literal in conjunction.literals))
+
+    def _literal(self, literal: Literal, visible: frozenset[str], renaming: Mapping[str, str]) -> Literal:
+        match literal:
+            case Atom():
+                return replace(literal, terms=tuple(_renamed(term, renaming) for term in literal.terms))
+            case Comparison(right=Aggregate() as aggregate):
+                return replace(literal, left=_renamed(literal.left, renaming), right=self._aggregate(aggregate, visible, renaming))
+            case Comparison():
+                return replace(literal, left=_renamed(literal.left, renaming), right=_renamed(literal.right, renaming))
+            case Negation():
+                return replace(literal, body=self.conjunction(literal.body, visible, renaming))
+            case Disjunction():
+                return replace(literal, branches=tuple(self.conjunction(branch, visible, renaming) for branch in literal.branches))
+            case Conjunction():
+                return self.conjunction(literal, visible, renaming)
+            case Truth():
+                return literal
+
+    def _aggregate(self, aggregate: Aggregate, visible: frozenset[str], renaming: Mapping[str, str]) -> Aggregate:
+        names = {inner.name for term in aggregate.arguments for inner in subterms(term) if isinstance(inner, Variable)}
+        own = sorted(names.union(_names_outside(aggregate.body)) - visible)
+        renaming = {**renaming, **{name: self._fresh(name) for name in own if name in self._local}}
+        self._local.update(own)
+        return replace(
+            aggregate,
+            arguments=tuple(_renamed(term, renaming) for term in aggregate.arguments),
+            body=self.conjunction(aggregate.body, visible.union(own), renaming),
+        )
+
+    def _fresh(self, name: str) -> str:
+        while name in self._taken:
+            name += "'"
+        self._taken.add(name)
+        return name
+
+
+def _names_outside(literal: Literal) -> Iterator[str]:
+    """The names of the variables that stand in `literal` and not in an aggregate within it."""
+    match literal:
+        case Negation():
+            yield from _names_outside(literal.body)
+        case Conjunction():
+            for inner in literal.literals:
+                yield from _names_outside(inner)
+        case Disjunction():
+            for branch in literal.branches:
+                yield from _names_outside(branch)
+        case Atom() | Comparison():
+            for term in terms(literal):
+                if not isinstance(term, Aggregate):
+                    yield from (inner.name for inner in subterms(term) if isinstance(inner, Variable))
+        case Truth():
+            return
+
+
+def _renamed(term: Term, renaming: Mapping[str, str]) -> Term:
+    match term:
+        case Variable():
+            return replace(term, name=renaming.get(term.name, term.name))
+        case Operation():
+            return replace(term, arguments=tuple(_renamed(argument, renaming) for argument in term.arguments))
+        case _:
+            return term

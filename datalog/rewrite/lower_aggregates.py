@@ -1,0 +1,315 @@
+"""An aggregation becomes an atom of a predicate of the engine's own, which an aggregate of another such predicate defines.
+
+    p(r, s) ← region(r), s = sum x : { sales(r, _, x) }
+
+    p@body1(r, x) ← sales(r, _1, x)                       each row as often as it has derivations
+    p@agg1(r, sum) = sum over p@body1(r, x)               a stratum of its own (`datalog.ir.core.CoreAggregate`)
+    p(r, s) ← region(r), (p@agg1(r, s) ; !p@agg1(r, _), s = 0)
+
+The groups are the variables that the aggregation shares with the rest of its rule. Where its body does not bind one of them, a
+predicate `@need` of the values that the rest of the rule gives it stands in the body as a guard (`datalog.rewrite.helpers`); so it
+does, with all groups, where a computation in the body may fail. If all that the body says of such variables is the interval of
+one of its own variables, the aggregate asks for intervals of that key instead, and the body stays one for all of them:
+
+    t = sum v : { sales(day, v), day >= a, day <= b }
+
+    p@body1(day, v) ← sales(day, v)        p@need1(a, b) ← …        p@agg1(a, b, sum) = sum over p@body1(day, v), a ≤ day ≤ b
+
+Wildcards of the body's atoms become variables, since each row counts, and a disjunction in it becomes a predicate. Aggregations
+over equal bodies share them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
+from datalog.analysis.quantify import quantify
+from datalog.analysis.safety import bound_by, groups_of, unbound_uses
+from datalog.ir.core import CoreAggregate, PyValue, Type
+from datalog.ir.formulas import (
+    Aggregation,
+    Atom,
+    Comparison,
+    Conjunction,
+    Constant,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Program,
+    Rule,
+    Signature,
+    Term,
+    Variable,
+    Wildcard,
+)
+from datalog.ir.occurrences import literal_atoms, literal_names, literal_variables, may_fail, term_may_fail, term_names, term_variables
+from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.ir.renaming import fresh_name, rename_literal, rename_term
+from datalog.ir.text import format_literal, format_term
+from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
+from datalog.rewrite.intervals import Interval, interval_of
+
+Flat = tuple[Literal, ...]
+
+_BY_VALUE = frozenset({"min", "max", "argmin", "argmax", "median", "quantile"})  # for which the order of values counts
+
+
+def lower_aggregates(program: Program) -> Program:
+    """The program without aggregations, with the aggregates that define what stands for them."""
+    if not any(_aggregates(rule.body) for rule in program.rules):
+        return program
+    components = component_of(program.signatures, rule_edges(program.rules))
+    shared = _Shared(Helpers(program.signatures))
+    rules: list[Rule] = []
+    for original in program.rules:
+        pending = deque([original])
+        while pending:
+            rule = pending.popleft()
+            lowering = _Lowering(rule, original.heads[0].predicate, recursion_of(original, components), shared)
+            rules.append(quantify(rule.heads, lowering.conjunction(rule.body, ()), rule.span, rule.text))
+            pending.extend(lowering.rules)
+    signatures = {**program.signatures, **shared.helpers.signatures}
+    return replace(program, rules=tuple(rules), signatures=signatures, aggregates=tuple(shared.aggregates))
+
+
+def _aggregates(literal: Literal) -> bool:
+    """Whether an aggregation stands in `literal`."""
+    match literal:
+        case Aggregation():
+            return True
+        case Negation():
+            return _aggregates(literal.body)
+        case Conjunction():
+            return any(map(_aggregates, literal.literals))
+        case Disjunction():
+            return any(map(_aggregates, literal.branches))
+        case _:
+            return False
+
+
+class _Shared:
+    """What the rules of a program have in common: bodies and aggregates by what they say."""
+
+    def __init__(self, helpers: Helpers) -> None:
+        self.helpers = helpers
+        self.bodies: dict[str, tuple[Signature, Signature | None]] = {}
+        self.aggregates: list[CoreAggregate] = []
+
+
+class _Lowering:
+    """The lowering of one rule's aggregations; `rules` are those of bodies and needs that it makes."""
+
+    def __init__(self, rule: Rule, owner: str, avoid: frozenset[str], shared: _Shared) -> None:
+        self._rule, self._owner, self._avoid, self._shared = rule, owner, avoid, shared
+        self._names = {name for literal in (*rule.heads, rule.body) for name in literal_names(literal)}
+        self.rules: list[Rule] = []
+
+    def conjunction(self, conjunction: Conjunction, around: tuple[Literal, ...]) -> Conjunction:
+        """The conj without aggregations; `around` are the literals of the conjs that enclose it."""
+        literals = list(_flat(conjunction.literals))
+        done = [literal for literal in literals if not _aggregates(literal)]
+        waiting = [literal for literal in literals if _aggregates(literal)]
+        while waiting:
+            bound = bound_by((*around, *done), frozenset())
+            chosen = next((literal for literal in waiting if not any(unbound_uses([literal], bound))), waiting[0])
+            waiting = [literal for literal in waiting if literal is not chosen]
+            done += self._literal(chosen, (*around, *done))
+        return Conjunction((), tuple(done), conjunction.span)
+
+    def _literal(self, literal: Literal, context: tuple[Literal, ...]) -> list[Literal]:
+        match literal:
+            case Aggregation():
+                return self._aggregation(literal, context)
+            case Negation():
+                return [Negation(self.conjunction(literal.body, context), literal.span)]
+            case Disjunction():
+                return [Disjunction(tuple(self.conjunction(branch, context) for branch in literal.branches), literal.span)]
+            case _:
+                return [literal]
+
+    def _aggregation(self, aggregation: Aggregation, context: tuple[Literal, ...]) -> list[Literal]:
+        function = AGGREGATES[aggregation.function]
+        arguments = aggregation.arguments[: len(function.arguments) - function.parameter]
+        body = self._body(aggregation.body, context)
+        names = groups_of(aggregation)
+        interval = None if aggregation.grouping else interval_of(body, arguments, names, self._names)
+        if interval is not None:
+            body, context = interval.body, (*context, *interval.beside)
+            names &= frozenset[str]().union(*map(literal_names, body), *map(term_names, arguments))
+        used = (variable for term in (*arguments, *aggregation.arguments) for variable in term_variables(term))
+        groups = tuple(
+            {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}.values()
+        )
+        ordered = aggregation.function in _BY_VALUE and arguments[0].type is Type.SYMBOL
+        columns: list[Term] = [*groups, *([interval.key] if interval else [])]
+        columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
+        columns += arguments
+        need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, context)
+        source, needs = self._source(aggregation, columns, body, need, interval)
+        head = self._head(aggregation, source, needs, groups, interval, ordered)
+        ends = interval.ends if interval else ()
+        return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*groups, *ends))]
+
+    # --- the body ---------------------------------------------------------------------------------------------------------
+
+    def _body(self, conjunction: Conjunction, context: tuple[Literal, ...]) -> list[Literal]:
+        """The literals of an aggregation's body, each of whose rows counts."""
+        literals = [self._counted(literal) for literal in _flat(conjunction.literals)]
+        for at, literal in enumerate(literals):
+            if isinstance(literal, Disjunction):
+                others = (*literals[:at], *literals[at + 1 :])
+                literals[at] = self._alternatives(literal, others, context)
+        return literals
+
+    def _counted(self, literal: Literal) -> Literal:
+        if not isinstance(literal, Atom):
+            return literal
+        terms = (
+            Variable(fresh_name(f"_{at + 1}", self._names), term.type, term.span) if isinstance(term, Wildcard) else term
+            for at, term in enumerate(literal.terms)
+        )
+        return replace(literal, terms=tuple(terms))
+
+    def _alternatives(self, disjunction: Disjunction, others: tuple[Literal, ...], context: tuple[Literal, ...]) -> Literal:
+        """A predicate of the variables that the disjunction shares with the rest, so that a row counts once."""
+        rest = frozenset().union(*map(literal_names, (*others, *context, *self._rule.heads)))
+        columns = shared_variables(disjunction, rest)
+        around = tuple(literal for literal in (*others, *context) if not _aggregates(literal))
+        assert can_stand_alone(columns, disjunction, around)
+        signature = self._shared.helpers.declare(self._owner, "or", columns, disjunction.span)
+        head = Atom(signature.name, columns, disjunction.span)
+        text = f"{format_literal(head)} ← {format_literal(disjunction)}, in: {self._rule.text}"
+        self.rules.append(helper_rule(head, (disjunction,), around, self._avoid, text))
+        return head
+
+    # --- predicates -------------------------------------------------------------------------------------------------------
+
+    def _need(
+        self, aggregation: Aggregation, body: Sequence[Literal], groups: Sequence[Variable], interval: Interval | None, context: Flat
+    ) -> Rule | None:
+        """The rule for the values of groups, or the intervals, that are asked for; its head has no name yet. None: there need be none."""
+        bound = bound_by(body, frozenset())
+        fallible = any(map(may_fail, body)) or any(map(term_may_fail, aggregation.arguments))
+        if interval is not None:
+            columns = (*groups, *interval.ends)
+        elif fallible:
+            columns = tuple(groups)
+        else:
+            columns = tuple(group for group in groups if group.name not in bound)
+        if not columns:
+            return None
+        around = tuple(literal for literal in context if not _aggregates(literal))
+        head = Atom("", columns, aggregation.span)
+        rule = helper_rule(head, (), around, self._avoid, f"what is asked for by {self._rule.text}")
+        restricts = interval is not None or not all(group.name in bound for group in columns)
+        recursive = any(atom.predicate in self._avoid for atom, _ in literal_atoms(rule.body))
+        return None if recursive and not restricts else rule
+
+    def _source(
+        self, aggregation: Aggregation, columns: Sequence[Term], body: Sequence[Literal], need: Rule | None, interval: Interval | None
+    ) -> tuple[Signature, Signature | None]:
+        """The predicate of the body's rows and that of the needs, made unless they are there already."""
+        span = aggregation.span
+        key = _canonical((columns, body), ((need.heads[0].terms, need.body.literals) if need else ((), ())), interval is not None)
+        if key in self._shared.bodies:
+            return self._shared.bodies[key]
+        needs = None
+        literals = list(body)
+        if need is not None:
+            asked = [term for term in need.heads[0].terms if isinstance(term, Variable)]
+            needs = self._shared.helpers.declare(self._owner, "need", asked, span)
+            head = replace(need.heads[0], predicate=needs.name)
+            self.rules.append(replace(need, heads=(head,)))
+            if interval is None:
+                literals.append(head)
+        named = [term if isinstance(term, Variable) else Variable(format_term(term), term.type) for term in columns]
+        source = self._shared.helpers.declare(self._owner, "body", named, span)
+        head = Atom(source.name, tuple(columns), span)
+        text = f"{format_literal(head)} ← {format_literal(aggregation.body)}, in: {self._rule.text}"
+        self.rules.append(quantify([head], Conjunction((), tuple(literals), aggregation.body.span), span, text))
+        self._shared.bodies[key] = source, needs
+        return source, needs
+
+    def _head(
+        self,
+        aggregation: Aggregation,
+        source: Signature,
+        needs: Signature | None,
+        groups: Sequence[Variable],
+        interval: Interval | None,
+        ordered: bool,
+    ) -> str:
+        """The predicate that holds the aggregate's results, made unless it is there already."""
+        function = AGGREGATES[aggregation.function]
+        parameter = aggregation.arguments[-1] if function.parameter else None
+        aggregate = CoreAggregate(
+            "",
+            source.name,
+            len(groups),
+            aggregation.function,
+            tuple(term.type for term in aggregation.arguments[: len(function.arguments) - function.parameter]),
+            aggregation.result.type,
+            aggregation.span,
+            self._rule.text,
+            ordered,
+            parameter.value if isinstance(parameter, Constant) else None,
+            needs.name if needs and interval else "",
+            interval.low[0] if interval and interval.low else "",
+            interval.high[0] if interval and interval.high else "",
+        )
+        for other in self._shared.aggregates:
+            if replace(other, head="", span=aggregate.span, text=aggregate.text) == aggregate:
+                return other.head
+        result = Variable(aggregation.function, aggregation.result.type)
+        columns = (*groups, *(interval.ends if interval else ()), result)
+        head = self._shared.helpers.declare(self._owner, "agg", columns, aggregation.span).name
+        self._shared.aggregates.append(replace(aggregate, head=head))
+        return head
+
+
+def _asked(aggregation: Aggregation, head: str, keys: Sequence[Variable]) -> list[Literal]:
+    """What stands for the aggregation in its rule."""
+    span, empty, result = aggregation.span, AGGREGATES[aggregation.function].empty, aggregation.result
+    atom = Atom(head, (*keys, result), span)
+    if empty is None or aggregation.grouping:
+        return [atom]
+    none = Negation(Conjunction((), (Atom(head, (*keys, Wildcard(result.type)), span),), span), span)
+    nothing = Comparison("=", result, Constant(_typed(empty, result.type), result.type, span), span)
+    return [Disjunction((Conjunction((), (atom,), span), Conjunction((), (none, nothing), span)), span)]
+
+
+def _typed(value: PyValue, type_: Type) -> PyValue:
+    assert isinstance(value, int)
+    return float(value) if type_ is Type.FLOAT else Decimal(value) if type_.scale >= 0 else value
+
+
+def _canonical(*parts: tuple[Sequence[Term], Sequence[Literal]] | bool) -> str:
+    """The parts as text, with the variables named in the order of their appearance."""
+    numbers: dict[str, str] = {}
+    pairs = [part for part in parts if not isinstance(part, bool)]
+    for terms, literals in pairs:
+        for variable in (*(variable for term in terms for variable in term_variables(term)), *_all_variables(literals)):
+            numbers.setdefault(variable.name, f"?{len(numbers)}: {variable.type.value}")
+    shown = [
+        [*(format_term(rename_term(term, numbers)) for term in terms), *(format_literal(rename_literal(one, numbers)) for one in literals)]
+        for terms, literals in pairs
+    ]
+    return repr((shown, [part for part in parts if isinstance(part, bool)]))
+
+
+def _all_variables(literals: Iterable[Literal]) -> Iterator[Variable]:
+    for literal in literals:
+        yield from literal_variables(literal)
+
+
+def _flat(literals: Iterable[Literal]) -> Iterator[Literal]:
+    for literal in literals:
+        if isinstance(literal, Conjunction):
+            yield from _flat(literal.literals)
+        else:
+            yield literal
