@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from datalog.database import Database, Snapshot, UnknownPredicate
+    from datalog.database import Database
     from datalog.errors import (
         DataError,
         DatalogError,
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
         ProgramError,
         SettingError,
         StreamError,
+        UnknownPredicate,
     )
     from datalog.functions import Function, function
     from datalog.relation import Relation
+    from datalog.snapshot import Snapshot
     from datalog.transaction import Change, Changes, Transaction
 
 __all__ = [
@@ -50,9 +52,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "datalog.database": ("Database", "Snapshot", "UnknownPredicate"),
+    "datalog.database": ("Database",),
     "datalog.functions": ("Function", "function"),
     "datalog.relation": ("Relation",),
+    "datalog.snapshot": ("Snapshot",),
     "datalog.transaction": ("Change", "Changes", "Transaction"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DatalogError
+from datalog.errors import DatalogError, FunctionError, UnknownPredicate
 from datalog.ir.core import Predicate
 from datalog.program import compile_program, given_facts, quoting, read_program
 from datalog.relation import Relation
+from datalog.snapshot import Snapshot
 from datalog.transaction import Changes, Transaction
 
 if TYPE_CHECKING:
     from datalog.explain import Proof, WhyNot
+    from datalog.functions import Function
     from datalog.ir.core import CoreProgram, Row
     from datalog.ir.formulas import Program
+    from datalog.ir.primitives import Primitive
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
     from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
+    from datalog.store.storage import Storage
     from datalog.store.values import Values
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Words = NDArray[np.int64]
 
 QUERY = "<query>"  # the file of errors in queries
@@ -44,8 +50,12 @@ class Database:
     `orders={"path": ["y", "x", "z"]}`. `max_rounds`, `max_rows` and `max_seconds` limit each recursion, each time it is
     evaluated or maintained; rounds are limited only where recursive rules compute values, and everything else ends anyway.
 
+    `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do). Where a computation
+    has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
+
     Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
-    rule's arithmetic has no value or a limit is passed, SettingError for an order that does not fit its rule.
+    computation of a rule has no value or a limit is passed, SettingError for an order that does not fit its rule, FunctionError
+    for a function that cannot be one of the language.
     """
 
     def __init__(
@@ -60,10 +70,15 @@ class Database:
         max_rounds: int | None = None,
         max_rows: int | None = None,
         max_seconds: float | None = None,
+        functions: Iterable[Function[..., Any] | Callable[..., Any]] = (),
+        failing: Literal["error", "skip"] = "error",
         progress: Progress | None = None,
     ) -> None:
         from datalog.evaluate.fixpoint import Limits
+        from datalog.evaluate.primitives import ColumnFunctions
+        from datalog.functions import define
         from datalog.maintain.engine import Options
+        from datalog.store.values import Values
 
         usual = Limits()
         limits = Limits(
@@ -74,7 +89,9 @@ class Database:
         self.text, self.file = read_program(program)
         self._options = Options(maintain, coalesce, rows_per_page, limits)
         self._orders = dict(orders or {})
-        self._lock = RLock()
+        self._values = Values()
+        self._functions = ColumnFunctions(self._values, define(functions, {}))
+        self._entrance = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
         self._version = 0
         self._compile(self.text)
@@ -84,7 +101,7 @@ class Database:
 
     def __getitem__(self, name: str) -> Relation:
         """The relation of a predicate; it follows later transactions. KeyError for a name that the program does not know."""
-        return Relation(self._predicate(name), lambda: self._engine.storage, self._values)
+        return Relation(self._predicate(name), self._storage, self._values)
 
     def __iter__(self) -> Iterator[str]:
         """The names of all predicates."""
@@ -129,7 +146,7 @@ class Database:
         from datalog.syntax import parse_literals
 
         with self._lock:
-            lowered = lower_query(parse_literals(body, QUERY), self._program)
+            lowered = lower_query(parse_literals(body, QUERY), self._program, primitives=self._primitives)
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
                 codes = run_query(self._engine.storage, lowered, self._engine.joins.join)
@@ -158,7 +175,7 @@ class Database:
     def snapshot(self) -> Snapshot:
         """The present version, to read while others write. Close it, or use it in a `with`, to give its pages back."""
         with self._lock:
-            return Snapshot(self)
+            return Snapshot(self._engine, self._version)
 
     # --- writing ----------------------------------------------------------------------------------------------------------
 
@@ -190,6 +207,29 @@ class Database:
         """Add clauses to the program. The given facts stay, and everything derived is evaluated anew."""
         with self._lock:
             self._replace_program(f"{self.text.rstrip()}\n{text}\n")
+
+    @overload
+    def function(self, call: Callable[P, R], /) -> Function[P, R]: ...
+    @overload
+    def function(
+        self, *arguments: str, returns: str | None = None, columns: bool = False, name: str | None = None
+    ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
+    def function(self, *arguments: Any, returns: str | None = None, columns: bool = False, name: str | None = None) -> Any:
+        """A decorator as `datalog.function`, which also lets the rules call the function that come by `add_rules` or in queries.
+
+        Raises FunctionError also if there is a function of that name already.
+        """
+        from datalog.functions import Function, function
+
+        made = function(*arguments, returns=returns, columns=columns, name=name)
+        return self._know(made) if isinstance(made, Function) else lambda call: self._know(made(call))
+
+    def _know(self, function: Function[P, R]) -> Function[P, R]:
+        from datalog.functions import define
+
+        with self._lock:
+            self._functions.known.update(define([function], self._functions.known))
+        return function
 
     # --- checking ---------------------------------------------------------------------------------------------------------
 
@@ -257,6 +297,23 @@ class Database:
                     if predicate in done:
                         told.callback(callback, done)
 
+    @property
+    def _lock(self) -> RLock:
+        """What every use of the database is made under. FunctionError within a function that rules call: it has to be pure."""
+        if self._functions.calling:
+            raise FunctionError("a function that rules call can neither read nor change their database; pass it what it needs as arguments")
+        return self._entrance
+
+    @property
+    def _primitives(self) -> dict[str, tuple[Primitive, ...]]:
+        from datalog.functions import signatures
+
+        return signatures(self._functions.known)
+
+    def _storage(self) -> Storage:
+        assert self._lock is not None  # within a function there is nothing to read
+        return self._engine.storage
+
     def _predicate(self, name: str) -> Predicate:
         predicate = self.predicates.get(name)
         if predicate is None or predicate.hidden:
@@ -269,14 +326,12 @@ class Database:
     def _compile(self, text: str) -> None:
         from datalog.plan.forced import force_orders
 
-        self._program, core = compile_program(text, self.file)
+        self._program, core = compile_program(text, self.file, self._primitives)
         self._core = force_orders(core, self._orders)
 
     def _first_facts(self, directory: Path | None) -> dict[str, Words]:
         from datalog.store.rows import sort_distinct
-        from datalog.store.values import Values
 
-        self._values = Values()
         with quoting(self.text, self.file):
             facts = given_facts(self._core, directory, self._values)
         return {name: sort_distinct(rows) for name, rows in facts.items()}
@@ -320,44 +375,3 @@ class Database:
             if stored:
                 facts[stored] = sort_distinct(np.concatenate((facts[stored], rows))) if stored in facts else rows
         return {name: sort_distinct(rows) for name, rows in facts.items()}
-
-
-class UnknownPredicate(DatalogError, KeyError):
-    """A name that the program does not know."""
-
-    __str__ = DatalogError.__str__
-
-
-class Snapshot:
-    """One version of a database: `snapshot[name]` is the relation as it was. Its pages are kept until `close`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database, self._engine = database, database._engine
-        self._roots = self._engine.storage.committed
-        self._pin: int | None = self._engine.storage.pool.pin()
-        self.version = database.version
-
-    def __getitem__(self, name: str) -> Relation:
-        if self._pin is None:
-            raise DatalogError("the snapshot has been closed")
-        predicate = self._engine.program.predicates.get(name)
-        if predicate is None or predicate.hidden:
-            raise UnknownPredicate(f"there is no predicate {name} in this snapshot")
-        return Relation(predicate, lambda: self._engine.storage, self._database._values, self._roots)
-
-    def close(self) -> None:
-        """Give the version's pages back. Closing twice is no error."""
-        if self._pin is not None:
-            self._engine.storage.pool.unpin(self._pin)
-            self._pin = None
-
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        pin = getattr(self, "_pin", None)
-        if pin is not None:
-            self._engine.storage.pool.release(pin)

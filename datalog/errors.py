@@ -66,6 +66,12 @@ class SettingError(DatalogError):
     """A setting, such as the order of a rule's variables, does not fit the program."""
 
 
+class UnknownPredicate(DatalogError, KeyError):
+    """A name that the program does not know."""
+
+    __str__ = DatalogError.__str__
+
+
 class FunctionError(DatalogError):
     """A Python function cannot be one of a program's: its name or its types, or it reads the database that calls it."""
 
