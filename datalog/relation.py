@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError
-from datalog.ir.core import Predicate
+from datalog.errors import DataError, DatalogError
+from datalog.ir.core import Predicate, Type
 
 if TYPE_CHECKING:
-    from datalog.ir.core import Row
+    from datalog.ir.core import PyValue, Row
     from datalog.store.storage import Storage
     from datalog.store.values import Values
 
@@ -21,7 +21,10 @@ SHOWN_ROWS = 20
 
 
 class Relation:
-    """The rows of a predicate. `len` is O(page), `in` O(log n); iteration sorts, O(n log n)."""
+    """The rows of a predicate. `len` is O(page), `in` O(log n); iteration sorts, O(n log n).
+
+    Of a functional predicate, `relation[key]` and `relation.get(key)` are the value of a key, O(log n).
+    """
 
     def __init__(
         self, predicate: Predicate, storage: Callable[[], Storage], values: Values, roots: NDArray[np.int64] | None = None
@@ -42,14 +45,38 @@ class Relation:
     def __contains__(self, row: object) -> bool:
         from datalog.io.rows import rows_from
 
-        cells = row if isinstance(row, (tuple, list)) else (row,)
-        if any(isinstance(cell, str) and self._values.symbols.find(cell) is None for cell in cells):
-            return False  # asking makes no symbol
+        if self._has_new_symbol(row if isinstance(row, (tuple, list)) else (row,)):
+            return False
         try:
             codes = rows_from([row], self._predicate, self._values)
         except DataError:
             return False  # no row of the predicate's types can equal it
         return bool(self._storage.has(self.name, codes, self._version)[0])
+
+    def __getitem__(self, key: object) -> PyValue:
+        """The value of a key of a functional predicate; the key is a tuple, or the one value that it has. KeyError if it has no value.
+
+        Raises DatalogError if the predicate is not functional, DataError for what is no key of its types.
+        """
+        from datalog.io.keyed import keys_from, tuple_of
+        from datalog.store.keys import find_values
+
+        if not self._predicate.functional:
+            raise DatalogError(f"{self.name} is no functional predicate, so its rows have no keys")
+        cells = tuple_of(key)
+        if len(cells) != len(self.columns) - 1 or not self._has_new_symbol(cells):
+            codes = keys_from([cells], self._predicate, self._values)
+            found, values = find_values(self._storage, self.name, codes, self._version)
+            if found[0]:
+                return self._values.decode(int(values[0]), self._predicate.types[-1])
+        raise KeyError(key)
+
+    def get(self, key: object, default: object = None) -> object:
+        """The value of a key, or `default` if it has none."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     def __iter__(self) -> Iterator[Row]:
         from datalog.io.rows import rows_of
@@ -57,7 +84,9 @@ class Relation:
         return iter(rows_of(self.codes(), self._predicate, self._values))
 
     def __repr__(self) -> str:
-        return f"<relation {self.name}({', '.join(self.columns)}): {len(self)} rows>"
+        *keys, value = self.columns or ("",)
+        columns = f"({', '.join(keys)}) = {value}" if self._predicate.functional else f"({', '.join(self.columns)})"
+        return f"<relation {self.name}{columns}: {len(self)} rows>"
 
     def first(self, count: int) -> list[Row]:
         """The first `count` rows in order. O(n log n), but only they are decoded."""
@@ -90,6 +119,11 @@ class Relation:
         shown = "".join("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>" for row in rows[:SHOWN_ROWS])
         rest = f"<caption>{escape(self.name)}: {len(rows)} rows" + (f", the first {SHOWN_ROWS}" if len(rows) > SHOWN_ROWS else "")
         return f"<table>{rest}</caption><thead><tr>{names}</tr></thead><tbody>{shown}</tbody></table>"
+
+    def _has_new_symbol(self, cells: Sequence[object]) -> bool:
+        """Whether a text stands in a column of symbols that is no symbol yet: asking makes none."""
+        columns = zip(cells, self._predicate.types, strict=False)
+        return any(type is Type.SYMBOL and isinstance(cell, str) and self._values.symbols.find(cell) is None for cell, type in columns)
 
     @property
     def _storage(self) -> Storage:

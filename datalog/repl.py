@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING
 from datalog.errors import DatalogError, Diagnostic, InternalError, PlacedError
 from datalog.outputs import derived_names
 from datalog.render import SHOWN_ROWS, counted, print_table
-from datalog.runner import announce_compilation, evaluate
+from datalog.runner import announce_compilation, evaluate, say
 from datalog.statements import Statement, split_statements
 from datalog.syntax import tree
 
 if TYPE_CHECKING:
+    from datalog.io.stream import StagedTransaction
     from datalog.ir.core import Row
     from datalog.transaction import Changes
 
 HELP = """\
 path(x, y) :- edge(x, y).    add a rule; a fact or a declaration likewise
-+edge(1, 2).  -edge(2, 3).   change facts; it waits for
++edge(1, 2).  -edge(2, 3).   change facts, or with ^price["tea"] = 5. the value of a key; it waits for
 commit.       abort.         do it and see what follows from it, or forget it
 ?- path(1, x), x > 3.        ask
 :list                        predicates and how many rows they have
@@ -67,12 +68,12 @@ def read_script(session: Session, lines: Iterable[str]) -> bool:
 
 
 class Session:
-    """The database that is talked about, and the changes that wait for a commit: inserted or not, predicate, row."""
+    """The database that is talked about, and the changes that wait for a commit."""
 
     def __init__(self, program: Path | None, facts: Path) -> None:
         self.facts = facts
         self.database = evaluate("" if program is None else program, facts, quiet=False)
-        self.staged: list[tuple[bool, str, Row]] = []
+        self.staged: list[StagedTransaction] = []  # one a statement
         self.over = False
         self._commands: dict[str, Callable[[str], None]] = {
             "help": self._help,
@@ -144,20 +145,19 @@ class Session:
         right = [not isinstance(value, str) for value in rows[0]] if rows else [False] * len(names)
         print_table(counted(len(rows), "row"), names, right, rows, len(rows), sys.stdout)
 
-    def _changes(self, text: str) -> Iterator[tuple[bool, str, Row]]:
+    def _changes(self, text: str) -> Iterator[StagedTransaction]:
         """The change that a text spells like in a stream. Raises StreamError."""
         from datalog.io.stream import StagedTransaction, read_transactions
 
         for item in read_transactions([*text.splitlines(keepends=True), "\n", "commit.\n"], "text", self.database.predicates, INPUT):
             if not isinstance(item, StagedTransaction):
                 raise item
-            for inserted, side in ((False, item.delete), (True, item.insert)):
-                yield from ((inserted, name, row) for name, rows in side.items() for row in rows)
+            yield item
 
-    def _apply(self, staged: Iterable[tuple[bool, str, Row]]) -> Changes:
+    def _apply(self, staged: Iterable[StagedTransaction]) -> Changes:
         with self.database.transaction() as transaction:
-            for inserted, name, row in staged:
-                (transaction.insert if inserted else transaction.delete)(name, [row])
+            for change in staged:
+                say(transaction, change)
         return transaction.changes
 
     def _show(self, changes: Changes) -> None:
@@ -198,7 +198,7 @@ class Session:
                 return name in self.database and all(isinstance(term, tree.Constant) for term in terms)
         return False
 
-    def _fact(self, text: str, span: tree.Span) -> Iterator[tuple[bool, str, Row]]:
+    def _fact(self, text: str, span: tree.Span) -> Iterator[StagedTransaction]:
         """A fact in a program's notation, as an insertion."""
         own = only(text, [span])
         try:
@@ -229,7 +229,7 @@ class Session:
             raise type(error)([moved(found, database.file, offset) for found in error.diagnostics]) from None
         transaction = database.transaction()
         for name, codes in files.items():
-            transaction.stage(name, codes, 1)
+            transaction.stage(name, codes)
         transaction.commit()
         heads = [head.predicate for clause in clauses if isinstance(clause, tree.Rule) for head in clause.heads]
         for name in dict.fromkeys([*heads, *inputs]):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from datalog.errors import DatalogError, InternalError, StreamError
+from datalog.errors import DataError, DatalogError, InternalError, StreamError
 from datalog.outputs import output_names, print_outputs, write_outputs
 from datalog.progress import Waiting
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datalog.database import Database
     from datalog.io.stream import Format, StagedTransaction
     from datalog.maintain.engine import Maintain
-    from datalog.transaction import Changes
+    from datalog.transaction import Changes, Transaction
 
 STANDARD = "-"  # the name of standard input and output
 
@@ -110,7 +110,7 @@ def follow(database: Database, lines: IO[str], asked: Run) -> bool:
         try:
             if isinstance(item, StreamError):
                 raise item
-            changes = apply(database, item)
+            changes = apply(database, item, file)
         except InternalError:
             raise
         except DatalogError as error:
@@ -126,13 +126,26 @@ def follow(database: Database, lines: IO[str], asked: Run) -> bool:
     return True
 
 
-def apply(database: Database, staged: StagedTransaction) -> Changes:
-    with database.transaction() as transaction:
-        for name, rows in staged.delete.items():
-            transaction.delete(name, rows)
-        for name, rows in staged.insert.items():
-            transaction.insert(name, rows)
+def apply(database: Database, staged: StagedTransaction, file: str) -> Changes:
+    """Apply a transaction of a stream. Facts that do not go together are an error of the stream."""
+    try:
+        with database.transaction() as transaction:
+            say(transaction, staged)
+    except DataError as error:
+        raise StreamError([replace(one, file=file, line=staged.first_line, column=1) for one in error.diagnostics]) from None
     return transaction.changes
+
+
+def say(transaction: Transaction, staged: StagedTransaction) -> None:
+    """Stage what was read."""
+    for name, rows in staged.upsert.items():
+        transaction.upsert(name, rows)
+    for name, keys in staged.delete_keys.items():
+        transaction.delete_keys(name, keys)
+    for name, rows in staged.delete.items():
+        transaction.delete(name, rows)
+    for name, rows in staged.insert.items():
+        transaction.insert(name, rows)
 
 
 def where(error: DatalogError, item: StagedTransaction | StreamError, file: str) -> Iterator[str]:

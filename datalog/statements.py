@@ -50,7 +50,7 @@ def kind_of(statement: str) -> Kind:
         return "command"
     if statement.startswith("?-"):
         return "query"
-    if statement[0] in "+-":
+    if statement[0] in "+-^":
         return "change"
     if re.fullmatch(r"commit\s*\.", statement):
         return "commit"

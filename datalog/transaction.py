@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import DatalogError
 from datalog.ir.core import Predicate
+from datalog.last_words import DELETE, DELETE_KEY, INSERT, UPSERT
 
 if TYPE_CHECKING:
     from datalog.database import Database
@@ -71,7 +72,7 @@ class Changes(Mapping[str, Change]):
 
 
 class Transaction:
-    """Staged changes. As a context manager it commits at the end and aborts on an exception; the last word on a row wins."""
+    """Staged changes. As a context manager it commits at the end and aborts on an exception; the last word on a row or key wins."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -80,12 +81,24 @@ class Transaction:
         self._over = False
 
     def insert(self, predicate: str, rows: Any) -> None:
-        """Stage rows to insert: tuples, a DataFrame, an Arrow table, any iterable. Raises DataError for rows that do not fit."""
-        self.stage(*self._database.encode(predicate, rows), 1)
+        """Stage rows to insert: tuples, a DataFrame, an Arrow table, any iterable. Raises DataError for rows that do not fit.
+
+        A row of a functional predicate is its key and then the value; `{key: value}` will do, too. If a key that has a value
+        gets another one by `insert`, the commit fails.
+        """
+        self._say(INSERT, predicate, rows)
 
     def delete(self, predicate: str, rows: Any) -> None:
         """Stage rows to delete."""
-        self.stage(*self._database.encode(predicate, rows), -1)
+        self._say(DELETE, predicate, rows)
+
+    def upsert(self, predicate: str, rows: Any) -> None:
+        """Stage rows of a functional predicate, each to replace what its key has, whether stored or staged before."""
+        self._say(UPSERT, predicate, rows)
+
+    def delete_keys(self, predicate: str, keys: Any) -> None:
+        """Stage keys of a functional predicate to be left without a value; keys come as rows of their own."""
+        self._say(DELETE_KEY, predicate, keys)
 
     @property
     def changes(self) -> Changes:
@@ -97,7 +110,7 @@ class Transaction:
     def commit(self) -> Changes:
         """Apply everything that was staged. Raises what evaluation raises, and then nothing has changed."""
         self._end()
-        self._database.commit(self, {name: _last_words(blocks) for name, blocks in self._staged.items()})
+        self._database.commit(self, self._staged)
         return self.changes
 
     def committed(self, changes: Changes) -> None:
@@ -120,29 +133,16 @@ class Transaction:
         else:
             self.abort()
 
-    def stage(self, stored: str, codes: Words, sign: int) -> None:
-        """Stage rows in codes for a given predicate, as stored: 1 inserts, -1 deletes."""
+    def stage(self, predicate: str, codes: Words, word: int = INSERT) -> None:
+        """Stage rows in codes, and what is said of them (`datalog.last_words`)."""
         if self._over:
             raise DatalogError("the transaction is over; begin another one with db.transaction()")
-        self._staged.setdefault(stored, []).append((codes, sign))
+        self._staged.setdefault(predicate.removesuffix("@base"), []).append((codes, word))
+
+    def _say(self, word: int, predicate: str, rows: Any) -> None:
+        self.stage(predicate, self._database.encode(predicate, rows, word), word)
 
     def _end(self) -> None:
         if self._over:
             raise DatalogError("the transaction is over already")
         self._over = True
-
-
-def _last_words(blocks: list[tuple[Words, int]]) -> tuple[Words, Words]:
-    """Distinct sorted rows, each with the sign of its last occurrence."""
-    if len(blocks) == 1:
-        from datalog.store.rows import sort_distinct
-
-        rows = sort_distinct(blocks[0][0])
-        return rows, np.full(len(rows), blocks[0][1], np.int64)
-    rows = np.concatenate([block for block, _ in blocks])
-    signs = np.repeat(np.array([sign for _, sign in blocks], np.int64), [len(block) for block, _ in blocks])
-    order = np.lexsort(rows.T[::-1])  # stable: equal rows stay in the order of their staging
-    rows, signs = rows[order], signs[order]
-    last = np.ones(len(rows), bool)
-    last[:-1] = np.any(rows[:-1] != rows[1:], axis=1)
-    return np.ascontiguousarray(rows[last]), np.ascontiguousarray(signs[last])

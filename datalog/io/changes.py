@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
 from operator import itemgetter
-from typing import Any
 
 from datalog.io.literals import spell
 from datalog.io.stream import Format
-from datalog.ir.core import Predicate, Row, Type
+from datalog.ir.core import Predicate, PyValue, Row, Type
+from datalog.ir.spelling import spell_value
 
+PLAIN = {Type.NUMBER, Type.UNSIGNED, Type.SYMBOL, Type.BOOL}  # written by JSON's own means
 Changes = Mapping[str, tuple[Sequence[Row], Sequence[Row]]]  # inserted and deleted rows by predicate
 
 
@@ -25,25 +28,36 @@ def format_changes(txn: int, changes: Changes, format: Format, signature: Mappin
         lines = [f"-{fact}" for name in names for fact in facts(changes[name][1], signature[name])]
         lines += [f"+{fact}" for name in names for fact in facts(changes[name][0], signature[name])]
         return "".join(f"{line}\n" for line in (*lines, "commit."))
-    sides = {
-        side: {name: json_rows(changes[name][at], signature[name]) for name in names if changes[name][at]}
-        for at, side in enumerate(("insert", "delete"))
-    }
-    return json.dumps({"txn": txn, **sides}, ensure_ascii=False, allow_nan=False) + "\n"
+    sides = [f'"txn": {txn}']
+    for at, side in enumerate(("insert", "delete")):
+        listed = [f"{json.dumps(name)}: {json_rows(changes[name][at], signature[name])}" for name in names if changes[name][at]]
+        sides.append(f'"{side}": {{{", ".join(listed)}}}')
+    return f"{{{', '.join(sides)}}}\n"
 
 
 def facts(rows: Iterable[Row], predicate: Predicate) -> Iterable[str]:
+    name, types = predicate.name, predicate.types
     for row in sorted_rows(rows, predicate):
-        yield f"{predicate.name}({','.join(spell(value, type) for value, type in zip(row, predicate.types, strict=False))})."
+        values = [spell(value, type) for value, type in zip(row, types, strict=False)]
+        yield f"{name}[{','.join(values[:-1])}] = {values[-1]}." if predicate.functional else f"{name}({','.join(values)})."
 
 
-def json_rows(rows: Iterable[Row], predicate: Predicate) -> list[list[Any]]:
-    if Type.FLOAT not in predicate.types:
-        return list(map(list, sorted_rows(rows, predicate)))
-    return [
-        [repr(value) if isinstance(value, float) and not math.isfinite(value) else value for value in row]
-        for row in sorted_rows(rows, predicate)
-    ]
+def json_rows(rows: Iterable[Row], predicate: Predicate) -> str:
+    ordered: Sequence[Sequence[PyValue]] = sorted_rows(rows, predicate)
+    if not PLAIN.issuperset(predicate.types):
+        ordered = [[json_value(value) for value in row] for row in ordered]
+    if all(type.scale < 0 for type in predicate.types):
+        return json.dumps(ordered, ensure_ascii=False, allow_nan=False)
+    # JSON has no limit to the digits of a number, but Python's writer knows no decimals.
+    cells = [[spell_value(cell) if isinstance(cell, Decimal) else json.dumps(cell, ensure_ascii=False) for cell in row] for row in ordered]
+    return f"[{', '.join('[' + ', '.join(row) + ']' for row in cells)}]"
+
+
+def json_value(value: PyValue) -> PyValue:
+    """The value, or the string that stands for one that JSON does not have."""
+    if isinstance(value, date) or (isinstance(value, float) and not math.isfinite(value)):
+        return spell_value(value)
+    return value
 
 
 def sorted_rows(rows: Iterable[Row], predicate: Predicate) -> list[Row]:

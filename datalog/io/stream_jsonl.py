@@ -1,24 +1,30 @@
 """Transactions as JSON lines: `{"insert": {"edge": [[1,2]]}, "delete": {"edge": [[2,3]]}}`, one a line.
 
-Deletions apply before insertions, as changes come out, so a row on both sides of one line ends up inserted. A key `txn`,
-which changes carry, says nothing to a reader. JSON has no infinities: "inf", "-inf" and "nan" stand for them in float columns.
+Deletions apply before insertions, as changes come out, so a row on both sides of one line ends up inserted. Rows of functional
+predicates are keys and then the value; between the two `"upsert": {"sales": [["north", 3, 70]]}` applies, and before it
+`"delete_keys": {"sales": [["north", 3]]}`. A key `txn`, which changes carry, says nothing to a reader.
+
+JSON has no infinities: "inf", "-inf" and "nan" stand for them in float columns. Dates and datetimes are strings, as in CSV
+files, and decimals are numbers, of which every digit counts.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from datalog.errors import StreamError
-from datalog.io.literals import WORDS, closest, rounded
+from datalog.io.keyed import key_of
+from datalog.io.literals import WORDS, closest, parse, rounded
 from datalog.io.rows import columns_of, counted
 from datalog.io.staging import BadFact, StagedTransaction, Staging, find_damage, predicate_named
 from datalog.ir.core import Predicate, PyValue, Type
 from datalog.store.interner import check_encodable
-from datalog.store.values import BadValue, canonical, noun
+from datalog.store.values import canonical, noun
 
-SIDES = ("delete", "insert")
+SIDES = ("delete", "delete_keys", "upsert", "insert")  # in the order in which they apply
 KEYS = (*SIDES, "txn")
 BLANK = " \t\r\n"
 Path = tuple[str | int, ...]
@@ -47,7 +53,7 @@ def read_line(line: str, number: int, signature: Mapping[str, Predicate]) -> Sta
     if damaged := find_damage(line):
         raise damaged
     try:
-        message = json.loads(line, object_pairs_hook=Pairs, parse_float=read_float)
+        message = json.loads(line, object_pairs_hook=Pairs, parse_float=Digits)
     except json.JSONDecodeError as error:
         end = len(line.rstrip())
         hint = "each line holds one whole transaction" if error.pos >= end else ""
@@ -71,12 +77,8 @@ def read_line(line: str, number: int, signature: Mapping[str, Predicate]) -> Sta
     return staging.commit(number)
 
 
-def read_float(text: str) -> float | BadValue:
-    """A float, or the error for one that is beyond all floats, which is raised where its column is known."""
-    try:
-        return rounded(text)
-    except BadValue as error:
-        return error
+class Digits(str):
+    """A number with a point or an exponent, as it is written: its column says what it is."""
 
 
 class Pairs(list[tuple[str, Any]]):
@@ -102,31 +104,50 @@ def stage_side(side: str, given: object, signature: Mapping[str, Predicate], sta
             raise Misshapen(error.message, (side, name), error.hint, key=True) from None
         if not isinstance(rows, list) or isinstance(rows, Pairs):
             raise Misshapen(f"{name} takes a list of rows", (side, name), "a row is a list of values: [[1, 2], [2, 3]]")
-        width, inserted = len(predicate.attributes), side == "insert"
+        if side in ("upsert", "delete_keys") and not predicate.functional:
+            raise Misshapen(f"{name} is no functional predicate, so its rows have no keys", (side, name), key=True)
+        if side == "delete_keys":
+            predicate = key_of(predicate)
+        width = len(predicate.attributes)
         for place, row in enumerate(rows):
             if not isinstance(row, list) or isinstance(row, Pairs):
                 raise Misshapen(f"a row of {name} is a list of {counted(width, 'value')}", (side, name, place))
             if len(row) != width:
                 raise Misshapen(f"{counted(len(row), 'value')} where {name} has {columns_of(predicate)}", (side, name, place))
-            staging.say(name, row_of(row, predicate, (side, name, place)), inserted, line)
+            values = row_of(row, predicate, (side, name, place))
+            match side:
+                case "delete_keys":
+                    staging.say_value(name, values, None, line)
+                case "upsert":
+                    staging.say_value(name, values[:-1], values[-1], line)
+                case _:
+                    staging.say(name, values, side == "insert", line)
 
 
 def row_of(row: list[Any], predicate: Predicate, path: Path) -> tuple[PyValue, ...]:
     values: list[PyValue] = []
     for place, (value, type) in enumerate(zip(row, predicate.types, strict=False)):
         try:
-            if type is Type.FLOAT and isinstance(value, str) and value in WORDS:
-                value = WORDS[value]
-            elif isinstance(value, str) and not value.isascii():
-                check_encodable(value)
-            elif isinstance(value, BadValue):
-                raise value
-            values.append(canonical(value, type))
+            values.append(value_of(value, type))
         except ValueError as error:
             odd = "an object" if isinstance(value, Pairs) else json.dumps(value) if value is None or isinstance(value, bool) else ""
             message = f"{odd} is no {noun(type)}" if odd else str(error)
             raise Misshapen(f"{message} (column {predicate.attributes[place]} of {predicate.name})", (*path, place)) from None
     return tuple(values)
+
+
+def value_of(value: object, type: Type) -> PyValue:
+    """A value of `type`. ValueError if what JSON has is none."""
+    if isinstance(value, Digits):
+        return canonical(Decimal(value) if type.scale >= 0 else rounded(value), type)
+    if isinstance(value, str):
+        if type is Type.FLOAT and value in WORDS:
+            return WORDS[value]
+        if type in (Type.DATE, Type.DATETIME):
+            return parse(value, type)
+        if not value.isascii():
+            check_encodable(value)
+    return canonical(value, type)
 
 
 def locate(text: str, path: Path, key: bool) -> tuple[int, int]:

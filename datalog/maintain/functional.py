@@ -18,7 +18,7 @@ from datalog.errors import DataError, Diagnostic, EvaluationError
 from datalog.ir.core import CoreProgram, Predicate, PyValue
 from datalog.ir.spelling import spell_value
 from datalog.maintain.joins import Joins
-from datalog.store.keys import all_values, arrange_keys, count_values
+from datalog.store.keys import Flags, all_values, arrange_keys, count_values, find_values
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Delta, Storage
 from datalog.store.values import Values, shown
@@ -60,6 +60,10 @@ class Functions:
             crowded = keys[count_values(self._storage, name, keys, self._storage.roots) > 1]
             if len(crowded):
                 self._refuse(self._program.predicates[name], sort_distinct(crowded))
+
+    def stored(self, name: str, keys: Words) -> tuple[Flags, Words]:
+        """Which keys have a value in the committed version, and its code (0 for the others). O(log n) a key."""
+        return find_values(self._storage, name, keys, self._storage.committed)
 
     def _refuse(self, predicate: Predicate, keys: Words) -> NoReturn:
         """Say what is wrong with the first of the keys, in the order of their values."""
