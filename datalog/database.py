@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import DatalogError, FunctionError, UnknownPredicate
 from datalog.ir.core import Predicate
+from datalog.last_words import DELETE_KEY, UPSERT, last_words
 from datalog.program import compile_program, given_facts, quoting, read_program
 from datalog.relation import Relation
 from datalog.snapshot import Snapshot
@@ -149,7 +151,7 @@ class Database:
             lowered = lower_query(parse_literals(body, QUERY), self._program, primitives=self._primitives)
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
-                codes = run_query(self._engine.storage, lowered, self._engine.joins.join)
+                codes = run_query(self._engine.storage, lowered, self._engine.joins.join, self._values)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def explain(self, fact: str, *, depth: int | None = None) -> Proof:
@@ -190,10 +192,9 @@ class Database:
         """
         from datalog.io.facts import read_table
 
-        stored = self._given(predicate)
-        codes = read_table(Path(path), self.predicates[stored], self._values, **layout)
+        codes = read_table(Path(path), self.predicates[self._given(predicate)], self._values, **layout)
         transaction = self.transaction()
-        transaction.stage(stored, codes, 1)
+        transaction.stage(predicate, codes)
         return transaction.commit()
 
     def subscribe(self, predicate: str, callback: Callable[[Changes], object]) -> Callable[[], None]:
@@ -260,16 +261,22 @@ class Database:
         """What gives codes their values."""
         return self._values
 
-    def encode(self, name: str, rows: Any) -> tuple[str, Words]:
-        """The given predicate that stores the facts of `name`, and the codes of `rows`. For transactions."""
-        from datalog.io.rows import rows_from
+    def encode(self, name: str, rows: Any, word: int) -> Words:
+        """The codes of rows that `word` is said of (`datalog.last_words`). For transactions."""
+        from datalog.io.keyed import keyed_rows, keys_from
 
-        stored = self._given(name)
+        self._given(name, word)
         with self._lock:
-            return stored, rows_from(rows, self._predicate(name), self._values)
+            if word == DELETE_KEY:
+                keys = keys_from(rows, self._predicate(name), self._values)
+                return np.column_stack((keys, np.zeros(len(keys), np.int64)))
+            return keyed_rows(rows, self._predicate(name), self._values)
 
-    def _given(self, name: str) -> str:
+    def _given(self, name: str, *words: int) -> str:
+        """The given predicate that stores the facts of `name`. DatalogError if there is none, or none that `words` suit."""
         predicate = self._predicate(name)
+        if not predicate.functional and (UPSERT in words or DELETE_KEY in words):
+            raise DatalogError(f"{name} is no functional predicate, so its rows have no keys; insert and delete rows")
         if not predicate.derived:
             return name
         if predicate.base:
@@ -278,14 +285,17 @@ class Database:
             f"{name} is derived by rules and has no facts of its own; change what it is derived from, or declare `.input {name}`"
         )
 
-    def commit(self, transaction: Transaction, changes: Mapping[str, tuple[Words, Words]]) -> None:
-        """Apply distinct sorted rows with their signs, per given predicate, and tell the transaction and the subscribers.
+    def commit(self, transaction: Transaction, staged: Mapping[str, Sequence[tuple[Words, int]]]) -> None:
+        """Apply the rows staged for each predicate, and tell the transaction and the subscribers.
 
         A subscriber that raises does not keep the others from being told; its exception is raised then. The commit stands.
         """
         with self._lock:
-            # Rules that were added since the rows were staged may derive their predicates.
-            changes = {self._given(name) if not self.predicates[name].hidden else name: change for name, change in changes.items()}
+            changes = {}
+            for name, blocks in staged.items():
+                # Rules that were added since the rows were staged may derive their predicates.
+                stored = self._given(name, *(word for _, word in blocks))
+                changes[stored] = last_words(blocks, partial(self._engine.functions.stored, stored))
             with quoting(self._program.text, self.file):
                 deltas = self._engine.apply(changes)
             self._version += 1
