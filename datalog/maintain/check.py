@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from datalog.errors import InternalError
 from datalog.maintain.engine import Engine
 from datalog.plan.rule import suspects_of
+from datalog.store.btree import BTree
 from datalog.store.rows import sort_distinct
+from datalog.store.storage import COUNTING
 
 
 def check_engine(engine: Engine) -> None:
@@ -26,9 +28,14 @@ def check_engine(engine: Engine) -> None:
             _compare(engine, name, f"its arrangement by columns {arrangement.columns} and its first one", rows, turned)
         if predicate.derived:
             _compare(engine, name, "maintained and recomputed", rows, sort_distinct(fresh.storage.rows(name)))
-        if storage.payloads[name] == "counts":
+        if storage.payloads[name] in COUNTING:
             _compare(engine, name, "the maintained and recomputed support counts", _counted(engine, name), _counted(fresh, name))
-    for stratum in engine.strata:
+    for stratum, again in zip(engine.strata, fresh.strata, strict=True):
+        if stratum.aggregate is not None and again.aggregate is not None:
+            for place, (ours, theirs) in enumerate(zip(stratum.aggregate.trees, again.aggregate.trees, strict=True)):
+                ours[1].check(int(committed[ours[0]]))
+                if not np.array_equal(_held(engine, *ours), _held(fresh, *theirs)):
+                    raise InternalError(f"{stratum.predicates[0]}: tree {place} of the aggregate, maintained and recomputed, differ")
         for name in stratum.predicates if stratum.recursive is not None else ():
             if storage.size(suspects_of(name), committed):
                 raise InternalError(f"{name}: rows are under suspicion between transactions")
@@ -42,6 +49,12 @@ def _counted(engine: Engine, name: str) -> NDArray[np.int64]:
     first = engine.storage.arrangements[name][0]
     rows, counts = first.tree.export_with_payload(int(engine.storage.committed[first.number]))
     return sort_distinct(np.column_stack((first.declared(rows), counts)))
+
+
+def _held(engine: Engine, number: int, tree: BTree) -> NDArray[np.int64]:
+    """The rows of a tree, with payloads if it has them."""
+    root = int(engine.storage.committed[number])
+    return np.column_stack(tree.export_with_payload(root)) if tree.payload else tree.export(root)
 
 
 def _compare(engine: Engine, name: str, what: str, left: NDArray[np.int64], right: NDArray[np.int64]) -> None:

@@ -3,7 +3,7 @@
 A transaction ripples through the strata in one pass. In a recursion-free stratum every rule that reads a changed
 predicate gives its signed head rows (`counted.py`), which are added to the head's support counts; rows whose count
 leaves or reaches 0 are the stratum's delta for the strata after it. A recursive stratum is kept by stamps
-(`recursive.py`). With `auto`, the cheaper of these and of evaluating the stratum anew is taken (`choice.py`).
+(`recursive.py`), an aggregate by the counts of its source (`aggregates.py`). With `auto`, the cheaper of these and of evaluating the stratum anew is taken (`choice.py`).
 
 All rows here are codes, `int64[n, columns]` in declared column order.
 """
@@ -22,6 +22,7 @@ from datalog.evaluate.fixpoint import Limits, RecursiveRule
 from datalog.evaluate.join import OverBudget
 from datalog.ir.core import CoreProgram
 from datalog.kernels import encoding as code
+from datalog.maintain.aggregates import AggregateStratum
 from datalog.maintain.choice import Choice, RecordsChoice
 from datalog.maintain.counted import CountedRule, Signed
 from datalog.maintain.functional import Functions
@@ -55,14 +56,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class LiveStratum:
-    """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted or as recursive ones."""
+    """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted or as recursive ones.
+
+    That of an aggregate has no rules."""
 
     predicates: tuple[str, ...]
     numbers: tuple[int, ...]
     reads: frozenset[str]
     rules: tuple[CountedRule, ...]
-    recursive: RecursiveStratum | None
     choice: Choice
+    recursive: RecursiveStratum | None = None
+    aggregate: AggregateStratum | None = None
 
 
 class Engine:
@@ -132,6 +136,10 @@ class Engine:
         stratum = self.program.strata[place]
         reads = frozenset(atom.predicate for number in stratum.rules for atom in self.program.rules[number].atoms)
         choice = Choice(self.storage.tally, self.options.maintain == "auto")
+        if stratum.aggregate is not None:
+            reads = frozenset((stratum.aggregate.source, stratum.aggregate.needs)) - {""}
+            aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate)
+            return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
         if stratum.recursive:
             rules = [
                 RecursiveRule(
@@ -140,13 +148,13 @@ class Engine:
                 for number in stratum.rules
             ]
             recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits)
-            return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), recursive, choice)
+            return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, recursive)
         recording, auto = RECORDING[self.options.coalesce], self.options.maintain == "auto"
         counted = tuple(CountedRule(self.storage, self.joins.full[number], recording, RecordsChoice(auto)) for number in stratum.rules)
         if self.options.maintain == "recorded":
             for rule in counted:
                 rule.record()
-        return LiveStratum(stratum.predicates, stratum.rules, reads, counted, None, choice)
+        return LiveStratum(stratum.predicates, stratum.rules, reads, counted, choice)
 
     def _prepare(self, name: str) -> None:
         """Plan what a change of a given predicate can reach, once."""
@@ -206,6 +214,8 @@ class Engine:
         before = self.storage.tally.cost
         if stratum.recursive is not None:
             stratum.recursive.evaluate()
+        elif stratum.aggregate is not None:
+            stratum.aggregate.evaluate()
         else:
             (name,) = stratum.predicates
             found = [np.empty((0, self.program.predicates[name].width), np.int64), *(rule.evaluate() for rule in stratum.rules)]
@@ -231,7 +241,7 @@ class Engine:
             return
         before = self.storage.tally.cost
         try:
-            own = self._recursive(stratum, deltas, old) if stratum.recursive is not None else self._counted(stratum, deltas, old)
+            own = self._in_small_steps(stratum, deltas, old)
         except OverBudget:
             stratum.choice.maintained(changed, self.storage.tally.cost - before)
             self._anew(stratum, deltas, old)
@@ -257,6 +267,14 @@ class Engine:
         self._evaluate(stratum)
         for name in stratum.predicates:
             _note(deltas, name, self.storage.difference(name, old, self.storage.roots))
+
+    def _in_small_steps(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
+        if stratum.recursive is not None:
+            return self._recursive(stratum, deltas, old)
+        if stratum.aggregate is not None:
+            (name,) = stratum.predicates
+            return {name: stratum.aggregate.maintain(deltas, stratum.choice.budget)}
+        return self._counted(stratum, deltas, old)
 
     def _recursive(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
         assert stratum.recursive is not None

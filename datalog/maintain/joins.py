@@ -35,8 +35,10 @@ class Joins:
         self.statistics = statistics
         self._storage, self._values = storage, values
         self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
+        sources = {stratum.aggregate.source for stratum in program.strata if stratum.aggregate is not None}
         for name, predicate in program.predicates.items():
-            payload: Payload = "stamps" if name in self._recursive else "counts" if predicate.derived else "nothing"
+            counting: Payload = "totals" if name in sources else "counts"
+            payload: Payload = "stamps" if name in self._recursive else counting if predicate.derived else "nothing"
             storage.arrange(name, self.plan.orders[name], payload)
             if name in self._recursive:
                 storage.arrange(suspects_of(name), [tuple(range(predicate.width))])

@@ -35,5 +35,9 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
     for plan in (*rules, *(plan for plans in deltas for plan in plans)):
         for predicate, columns in plan.requests:
             requests[predicate].add(columns)
+    for stratum in program.strata:
+        if stratum.aggregate is not None:  # they are read in declared order, which comes first
+            for name in (stratum.aggregate.source, stratum.aggregate.head):
+                requests[name].add(tuple(range(program.predicates[name].width)))
     orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
     return ProgramPlan(rules, deltas, orders)

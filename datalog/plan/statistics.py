@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import CoreProgram, CoreRule
+from datalog.ir.core import CoreAggregate, CoreProgram, CoreRule
 from datalog.plan.order import Columns, Statistics, fan_out, variable_order
 
 Words = NDArray[np.int64]
@@ -81,6 +81,9 @@ def _count(values: Words) -> float:
 def estimate(program: CoreProgram, counted: Counted) -> None:
     """Give `counted` estimates of all derived predicates."""
     for stratum in program.strata:
+        if stratum.aggregate is not None:
+            counted.estimates[stratum.aggregate.head] = _estimate_aggregate(program, stratum.aggregate, counted)
+            continue
         for _ in range(RECURSION if stratum.recursive else 1):
             for name in stratum.predicates:
                 rules = [program.rules[number] for number in stratum.rules if program.rules[number].head == name]
@@ -95,6 +98,16 @@ def _estimate(rules: list[CoreRule], width: int, statistics: Statistics) -> tupl
         rows += min(bindings, float(np.prod(distinct)))
         each = [max(own, other) for own, other in zip(each, distinct, strict=True)]
     return rows, tuple(min(own, rows) for own in each)
+
+
+def _estimate_aggregate(program: CoreProgram, aggregate: CoreAggregate, statistics: Statistics) -> tuple[float, tuple[float, ...]]:
+    """A row for each group of the source, or for each row of `needs`; results may all differ."""
+    asked = aggregate.needs or aggregate.source
+    width = program.predicates[asked].width
+    columns = range(program.predicates[aggregate.head].width - 1)
+    each = tuple(statistics.distinct(asked, frozenset((column,)), width) for column in columns)
+    rows = statistics.distinct(asked, frozenset(columns), width) if columns else 1.0
+    return rows, (*each, rows)
 
 
 def values_by_depth(rule: CoreRule, statistics: Statistics, order: Sequence[int], known: int = 0, without: int = -1) -> list[float]:

@@ -16,13 +16,15 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.store.btree import COUNT_UP, SET, BTree
+from datalog.store.btree import COUNT_UP, NO_SCAN, SET, TOTAL, BTree
 from datalog.store.pool import PagePool
 from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE, Tally
 
 Words = NDArray[np.int64]
-Payload = Literal["nothing", "counts", "stamps"]  # counts: in the first arrangement only; stamps: in all
+# counts: in the first arrangement only; totals: counts with a scan that adds them up; stamps: in all arrangements
+Payload = Literal["nothing", "counts", "totals", "stamps"]
+COUNTING = ("counts", "totals")
 Columns = tuple[int, ...]
 
 
@@ -50,14 +52,19 @@ class Arrangement:
 
 @dataclass(slots=True)
 class Delta:
-    """What a transaction changed in one predicate: distinct rows in declared order, none of them in both."""
+    """What a transaction changed in one predicate: distinct rows in declared order, none of them in both.
+
+    Of a predicate that carries totals, `counted` tells by how much the counts changed: rows, those inserted and deleted
+    among them, and for each what was added.
+    """
 
     inserted: Words
     deleted: Words
+    counted: tuple[Words, Words] | None = None
     _arranged: dict[Columns, Words] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.inserted) + len(self.deleted)
+        return len(self.inserted) + len(self.deleted) if self.counted is None else len(self.counted[0])
 
     def arranged(self, arrangement: Arrangement) -> Words:
         """All changed rows, sorted in the arrangement's order."""
@@ -129,8 +136,9 @@ class Storage:
 
     def _add_arrangement(self, predicate: str, columns: Columns) -> Arrangement:
         kept = self.arrangements[predicate]
-        payload = self.payloads[predicate] == "stamps" or (self.payloads[predicate] == "counts" and not kept)
-        tree = BTree(self.pool, len(columns), payload=payload)
+        carried = self.payloads[predicate]
+        payload = carried == "stamps" or (carried in COUNTING and not kept)
+        tree = BTree(self.pool, len(columns), payload=payload, scan=TOTAL if carried == "totals" and not kept else NO_SCAN)
         kept.append(Arrangement(self.add_tree(), columns, tree, columns == tuple(range(len(columns)))))
         return kept[-1]
 
@@ -211,7 +219,7 @@ class Storage:
         at a positive weight, which becomes its stamp where rows carry stamps, and deleted at a negative one.
         """
         first, *others = self.arrangements[predicate]
-        action = COUNT_UP if self.payloads[predicate] == "counts" else SET
+        action = COUNT_UP if self.payloads[predicate] in COUNTING else SET
         arranged, weights = _sorted(first.turned(rows), weights)
         a_row = A_MERGE if first.tree.merges(int(self.roots[first.number]), len(rows)) else A_CHANGE
         root, moved = first.tree.apply(int(self.roots[first.number]), arranged, weights, action)
@@ -227,7 +235,7 @@ class Storage:
                 turned, turned_signs = _sorted(arrangement.turned(changed), signs)
                 root, _ = arrangement.tree.apply(int(self.roots[arrangement.number]), turned, turned_signs, SET)
                 self.roots[arrangement.number] = root
-        return Delta(inserted, deleted)
+        return Delta(inserted, deleted, (first.declared(arranged), weights) if self.payloads[predicate] == "totals" else None)
 
     def node_changes(self, predicate: str, delta: Delta, columns: Columns, old: Words, new: Words) -> tuple[Words, Words]:
         """Which values of `columns` (any order) some row has now and had not, and the other way round; distinct.
@@ -245,10 +253,16 @@ class Storage:
         return nodes[after & ~before], nodes[before & ~after]
 
     def difference(self, predicate: str, old: Words, new: Words) -> Delta:
-        """What changed in a predicate between two versions."""
+        """What changed in a predicate between two versions. Where it carries totals, O(n)."""
         first = self.arrangements[predicate][0]
-        deleted, inserted, _ = first.tree.diff(int(old[first.number]), int(new[first.number]))
-        return Delta(first.declared(inserted), first.declared(deleted))
+        roots = int(old[first.number]), int(new[first.number])
+        deleted, inserted, _ = first.tree.diff(*roots)
+        counted = None
+        if self.payloads[predicate] == "totals":
+            (before, less), (after, more) = (first.tree.export_with_payload(root) for root in roots)
+            rows, weights = consolidate(np.concatenate((before, after)), np.concatenate((-less, more)))
+            counted = first.declared(rows), weights
+        return Delta(first.declared(inserted), first.declared(deleted), counted)
 
 
 @overload

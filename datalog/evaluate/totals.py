@@ -1,0 +1,167 @@
+"""Exact sums of groups, and of intervals within groups: trees of limbs (`kernels/limbs.py`), and how they are read.
+
+The tree is keyed (group…, limb) or (group…, limb, key) and has the limb's words as payloads, which ADD keeps up to date: a row of
+a group adds a few words, one that goes takes the same words away, and words that come to 0 vanish. With keys, a scan adds up the
+words of an interval, limb by limb; of floats, which may have many limbs, a second tree keyed (group…, limb) counts the rows of
+each limb, so that only limbs that are there are looked up.
+A sum is put together from its limbs as an exact integer and rounded once, if at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.ir.core import Type
+from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs
+from datalog.store.btree import ADD, EMPTY, NO_SCAN, TOTAL, BTree
+from datalog.store.columns import float_codes
+from datalog.store.ranges import Ranges
+from datalog.store.rows import consolidate
+from datalog.store.storage import Storage
+from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE
+
+Words = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+FLOAT_UNIT = 1074  # a float's limbs are in units of 2^-1074
+SIGN_BIT = np.int64(-(2**63))
+
+
+@dataclass(frozen=True, slots=True)
+class Limbs:
+    """Limbs of several sums: for each limb which sum it is of, its number and its word."""
+
+    which: Words
+    numbers: Words
+    words: Words
+
+
+class Totals:
+    """The limbs of all groups of one aggregate. Methods that write run within a transaction."""
+
+    def __init__(self, storage: Storage, groups: int, keyed: bool, type: Type) -> None:
+        self._storage, self._groups, self._keyed, self.type = storage, groups, keyed, type
+        self._kind = FLOATS if type is Type.FLOAT else BIASED if type is Type.UNSIGNED else WHOLE
+        pool = storage.pool
+        self._words = storage.add_tree(), BTree(pool, groups + 1 + keyed, payload=True, scan=TOTAL if keyed else NO_SCAN)
+        self._present = (storage.add_tree(), BTree(pool, groups + 1, payload=True)) if keyed and type is Type.FLOAT else None
+
+    @property
+    def trees(self) -> tuple[tuple[int, BTree], ...]:
+        """All trees and their numbers."""
+        return (self._words,) if self._present is None else (self._words, self._present)
+
+    def build(self, rows: Words, weights: Words) -> None:
+        """Hold exactly the sums of weighted rows (group…, [key,] value), sorted."""
+        roots = self._storage.roots
+        for number, tree in self.trees:
+            tree.drop(int(roots[number]))
+            roots[number] = EMPTY
+        number, tree = self._words
+        limbs, words = self._limbs_of(rows, weights)
+        self._storage.tally.cost += A_BUILD * (len(rows) + len(limbs))
+        roots[number] = tree.build(limbs, words)
+        if self._present is not None:
+            number, tree = self._present
+            roots[number] = tree.build(*consolidate(limbs[:, :-1], np.ones(len(limbs), np.int64)))
+
+    def change(self, rows: Words, weights: Words) -> None:
+        """Add weighted rows (group…, [key,] value), sorted."""
+        limbs, words = self._limbs_of(rows, weights)
+        moved = self._add(self._words, limbs, words)
+        if self._present is not None:
+            self._add(self._present, *consolidate(limbs[:, :-1], moved))
+
+    def limbs(self, lows: Words, highs: Words) -> Limbs:
+        """The limbs of sums: of groups, `lows` = `highs` = (group…), or of the keys from low to high, (group…, key) each."""
+        number, tree = self._words
+        ranges = Ranges(tree, int(self._storage.roots[number]), self._storage.tally)
+        groups = self._groups
+        if not self._keyed:
+            found = ranges.rows(lows, highs)
+            return Limbs(found.which, found.rows[:, groups], found.payloads)
+        if self._present is None:
+            which, limbs = np.repeat(np.arange(len(lows)), 2), np.tile(np.arange(2), len(lows))
+        else:
+            number, tree = self._present
+            found = Ranges(tree, int(self._storage.roots[number]), self._storage.tally).rows(lows[:, :groups], highs[:, :groups])
+            which, limbs = found.which, found.rows[:, groups]
+        words, _ = ranges.fold(*(np.column_stack((ends[which, :groups], limbs, ends[which, groups:])) for ends in (lows, highs)))
+        return Limbs(which, limbs, words)
+
+    def sums(self, lows: Words, highs: Words) -> tuple[Words, Flags]:
+        """The codes of the sums, and which of them are out of range. Ranges without rows give 0."""
+        limbs = self.limbs(lows, highs)
+        if self.type is not Type.FLOAT:
+            return _whole(limbs, len(lows), self._kind)
+        floats = np.zeros(len(lows))
+        for which, exact, special in _exact(limbs):
+            floats[which] = _rounded(exact, 1 << FLOAT_UNIT) if special is None else special
+        return float_codes(floats), np.zeros(len(lows), np.bool_)
+
+    def means(self, lows: Words, highs: Words, counts: Words) -> Words:
+        """The codes of the floats nearest to the means; `counts` has the numbers of summands, not 0."""
+        unit = 1 << FLOAT_UNIT if self.type is Type.FLOAT else 10 ** max(self.type.scale, 0)
+        floats = np.zeros(len(lows))
+        for which, exact, special in _exact(self.limbs(lows, highs)):
+            floats[which] = _rounded(exact, unit * int(counts[which])) if special is None else special
+        return float_codes(floats)
+
+    def _limbs_of(self, rows: Words, weights: Words) -> tuple[Words, Words]:
+        """The limbs of weighted rows, sorted, and their words."""
+        groups, before = self._groups, rows.shape[1] - 1
+        starts = np.ones(len(rows), np.bool_)
+        starts[1:] = np.any(rows[1:, :before] != rows[:-1, :before], axis=1)
+        out = np.empty((3 * len(rows), FIELDS), np.int64)
+        count = limbs_of_runs(np.ascontiguousarray(rows[:, -1]), weights, np.cumsum(starts) - 1, self._kind, out)
+        heads = rows[starts, :before][out[:count, 0]]
+        keyed = np.column_stack((heads[:, :groups], out[:count, 1], heads[:, groups:]))
+        return consolidate(keyed, np.ascontiguousarray(out[:count, 2]))
+
+    def _add(self, kept: tuple[int, BTree], rows: Words, words: Words) -> Words:
+        number, tree = kept
+        root = int(self._storage.roots[number])
+        self._storage.tally.cost += (A_MERGE if tree.merges(root, len(rows)) else A_CHANGE) * len(rows)
+        self._storage.roots[number], moved = tree.apply(root, rows, words, ADD)
+        return moved
+
+
+def _whole(limbs: Limbs, count: int, kind: int) -> tuple[Words, Flags]:
+    """The codes of integer sums, and which of them do not fit into one."""
+    low, high = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for number, words in ((0, low), (1, high)):
+        here = limbs.numbers == number
+        words[limbs.which[here]] = limbs.words[here]
+    high += low >> 32
+    codes = (high << 32) | (low & LOWER)
+    if kind == BIASED:
+        return codes ^ SIGN_BIT, (high < 0) | (high > LOWER)
+    return codes, (high < -(2**31)) | (high >= 2**31)
+
+
+def _exact(limbs: Limbs) -> Iterator[tuple[int, int, float | None]]:
+    """For each sum that has limbs: its number, its exact value in units, and instead of it the infinity or NaN that it is."""
+    order = np.argsort(limbs.which, kind="stable")
+    totals: dict[int, int] = {}
+    specials: dict[int, float] = {}
+    for which, number, word in zip(*(column[order].tolist() for column in (limbs.which, limbs.numbers, limbs.words)), strict=True):
+        if number >= 0:
+            totals[which] = totals.get(which, 0) + (word << 32 * number)
+        elif word:
+            value = {INFINITE: math.inf, MINUS_INFINITE: -math.inf, NOT_A_NUMBER: math.nan}[number]
+            specials[which] = specials.get(which, 0.0) + value
+    for which in totals.keys() | specials.keys():
+        yield which, totals.get(which, 0), specials.get(which)
+
+
+def _rounded(numerator: int, denominator: int) -> float:
+    """The float nearest to a fraction; Python's division rounds exactly once."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf

@@ -1,0 +1,119 @@
+"""The stratum of an aggregate: its head follows the counts of its source, and the intervals that are needed.
+
+Of each changed source row only its group matters, or with intervals its group and key: an index of the intervals, keyed
+(group…, low, high) with a scan of the greatest high, tells which ones the key lies in. The results that may have changed are read
+again (`datalog.evaluate.aggregates`) and compared with the head's rows; only those that differ are the head's delta.
+Cost: O(log n) for each changed row and each result asked for again, but for functions that read all rows of a range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.evaluate.aggregates import Aggregate
+from datalog.evaluate.join import Budget, OverBudget
+from datalog.ir.core import CoreAggregate, CoreProgram
+from datalog.store.btree import EMPTY, GREATEST_KEY, SET, BTree
+from datalog.store.ranges import Ranges
+from datalog.store.rows import consolidate, sort_distinct
+from datalog.store.storage import Delta, Storage
+from datalog.store.tally import A_BUILD, A_CALL, A_CHANGE
+from datalog.store.values import Values
+
+Words = NDArray[np.int64]
+
+
+class AggregateStratum:
+    """One aggregate, kept up to date. Methods run within a transaction."""
+
+    def __init__(self, program: CoreProgram, storage: Storage, values: Values, aggregate: CoreAggregate, skip: bool = False) -> None:
+        self._storage, self._core = storage, aggregate
+        self._aggregate = Aggregate(storage, values, aggregate, program.predicates[aggregate.source], skip)
+        self._head = storage.arrangements[aggregate.head][0]
+        self._needed = (storage.add_tree(), BTree(storage.pool, aggregate.groups + 2, scan=GREATEST_KEY)) if aggregate.needs else None
+
+    @property
+    def trees(self) -> tuple[tuple[int, BTree], ...]:
+        """All trees that it keeps, and their numbers."""
+        return self._aggregate.trees if self._needed is None else (*self._aggregate.trees, self._needed)
+
+    def evaluate(self) -> None:
+        """Fill the empty head; whatever the trees hold."""
+        if self._needed is not None:
+            number, tree = self._needed
+            tree.drop(int(self._storage.roots[number]))
+            intervals = sort_distinct(self._intervals(self._storage.rows(self._core.needs)))
+            self._storage.tally.cost += A_BUILD * len(intervals)
+            self._storage.roots[number] = tree.build(intervals)
+        rows = self._aggregate.evaluate()
+        self._storage.replace(self._core.head, rows, np.ones(len(rows), np.int64))
+
+    def maintain(self, deltas: Mapping[str, Delta], budget: Budget | None) -> Delta:
+        """What changes in the head. Raises OverBudget before it does more work than `budget` allows."""
+        groups = self._core.groups
+        self._storage.tally.cost += A_CALL
+        none = np.empty((0, self._head.tree.width - 1), np.int64)
+        gone = none
+        asked = [none]
+        if self._core.needs in deltas:
+            delta = deltas[self._core.needs]
+            self._spend(budget, len(delta))
+            self._need(delta)
+            gone = delta.deleted
+            asked.append(delta.inserted)
+        if self._core.source in deltas:
+            counted = deltas[self._core.source].counted
+            assert counted is not None, "the source of an aggregate tells how its counts changed"
+            self._spend(budget, 2 * len(counted[0]))
+            self._aggregate.change(*counted)
+            touched = sort_distinct(counted[0][:, : groups + (self._needed is not None)])
+            asked.append(touched if self._needed is None else self._around(touched))
+        again = sort_distinct(np.concatenate(asked)) if len(asked) > 1 else none
+        self._spend(budget, len(again))
+        before = self._results_now(np.concatenate((again, gone)))
+        after = self._aggregate.results(again)
+        signs = np.repeat(np.array((-1, 1)), (len(before), len(after)))
+        rows, signs = consolidate(np.concatenate((before, after)), signs)
+        return self._storage.change(self._core.head, rows, signs)
+
+    def _spend(self, budget: Budget | None, changes: int) -> None:
+        if budget is not None and A_CHANGE * changes > budget.left:
+            raise OverBudget
+
+    def _need(self, delta: Delta) -> None:
+        """Bring the index of intervals up to date."""
+        assert self._needed is not None
+        number, tree = self._needed
+        intervals = self._intervals(np.concatenate((delta.inserted, delta.deleted)))
+        signs = np.repeat(np.array((1, -1)), (len(delta.inserted), len(delta.deleted)))
+        intervals, signs = consolidate(intervals, signs)
+        self._storage.tally.cost += A_CHANGE * len(intervals)
+        self._storage.roots[number], _ = tree.apply(int(self._storage.roots[number]), intervals, signs, SET)
+
+    def _intervals(self, needs: Words) -> Words:
+        """The intervals (group…, low, high) of rows of `needs`, without empty ones."""
+        lows, highs = self._aggregate.ranges(needs)
+        return np.column_stack((lows, highs[:, -1]))[lows[:, -1] <= highs[:, -1]]
+
+    def _around(self, points: Words) -> Words:
+        """The rows of `needs` whose intervals hold one of the points (group…, key)."""
+        assert self._needed is not None
+        number, tree = self._needed
+        intervals = Ranges(tree, int(self._storage.roots[number]), self._storage.tally).around(points)
+        core, groups = self._core, self._core.groups
+        columns = [intervals[:, :groups]]
+        if core.low:
+            columns.append(intervals[:, groups : groups + 1] - (core.low == ">"))
+        if core.high:
+            columns.append(intervals[:, groups + 1 :] + (core.high == "<"))
+        return np.concatenate(columns, axis=1)
+
+    def _results_now(self, asked: Words) -> Words:
+        """The head's rows for groups, or for rows of `needs`."""
+        root = int(self._storage.roots[self._head.number])
+        if root == EMPTY:
+            return np.empty((0, self._head.tree.width), np.int64)
+        return Ranges(self._head.tree, root, self._storage.tally).rows(asked, asked).rows
