@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DatalogError, FunctionError, UnknownPredicate
+from datalog.errors import DataError, DatalogError, FunctionError, UnknownPredicate
 from datalog.ir.core import Predicate
 from datalog.last_words import DELETE_KEY, UPSERT, last_words
 from datalog.program import compile_program, given_facts, quoting, read_program
@@ -195,7 +196,11 @@ class Database:
         codes = read_table(Path(path), self.predicates[self._given(predicate)], self._values, **layout)
         transaction = self.transaction()
         transaction.stage(predicate, codes)
-        return transaction.commit()
+        try:
+            return transaction.commit()
+        except DataError as error:
+            own = f"<rows of {predicate}>"
+            raise DataError([replace(one, file=str(path)) if one.file == own else one for one in error.diagnostics]) from None
 
     def subscribe(self, predicate: str, callback: Callable[[Changes], object]) -> Callable[[], None]:
         """Call `callback(changes)` after each commit that changed `predicate`; returns a function that ends this."""
@@ -340,11 +345,13 @@ class Database:
         self._core = force_orders(core, self._orders)
 
     def _first_facts(self, directory: Path | None) -> dict[str, Words]:
+        from datalog.conflicts import Start, refuse_conflicts
         from datalog.store.rows import sort_distinct
 
         with quoting(self.text, self.file):
-            facts = given_facts(self._core, directory, self._values)
-        return {name: sort_distinct(rows) for name, rows in facts.items()}
+            facts = {name: sort_distinct(rows) for name, rows in given_facts(self._core, directory, self._values).items()}
+            refuse_conflicts(Start(self._program, self._core, directory), facts, self._values)
+        return facts
 
     def _evaluate(self, facts: Mapping[str, Words], progress: Progress | None = None) -> Engine:
         from datalog.maintain.engine import Engine

@@ -80,7 +80,9 @@ class Functions:
         if predicate.derived:
             rows = {(*key.tolist(), code): value for code, value in zip(codes[:SHOWN_VALUES], found, strict=False)}
             raise EvaluationError(self._blame(message, predicate, rows))
-        hint = f"`^{term} = {written(found[-1])}.` replaces the value, as `upsert` does in Python" if before else ""
+        hint = (
+            f"delete {written(found[0])} as well, or replace it by `^{term} = {written(found[-1])}.` (`upsert` in Python)" if before else ""
+        )
         raise DataError([Diagnostic(message, f"<rows of {public}>", 0, 0, hint=hint)])
 
     def _blame(self, message: str, predicate: Predicate, rows: dict[tuple[int, ...], PyValue]) -> list[Diagnostic]:

@@ -44,7 +44,7 @@ class Supersets:
         for name, signature in self._program.signatures.items():
             if name not in recursion or name + SUFFIX in self.signatures:
                 continue
-            self.signatures[name + SUFFIX] = replace(signature, name=name + SUFFIX, hidden=True)
+            self.signatures[name + SUFFIX] = replace(signature, name=name + SUFFIX, hidden=True, functional=False)
             for rule in self._program.rules:
                 heads = [replace(head, predicate=name + SUFFIX) for head in rule.heads if head.predicate == name]
                 if heads:
