@@ -181,11 +181,15 @@ def _compare(literal: Compare, names: tuple[str, ...], rows: set[Row]) -> tuple[
     result: set[Row] = set()
     for row in rows:
         try:
-            if not fresh:
+            if isinstance(right, Op) and right.name == "range":
+                values = range_of([value_of(term, position, row) for term in right.arguments], right.type)
+                if fresh:
+                    result.update((*row, value) for value in values)
+                elif value_of(left, position, row) in set(values):
+                    result.add(row)
+            elif not fresh:
                 if COMPARISONS[literal.operator](*(value_of(side, position, row) for side in (literal.left, literal.right))):
                     result.add(row)
-            elif isinstance(right, Op) and right.name == "range":
-                result.update((*row, value) for value in range_of([value_of(term, position, row) for term in right.arguments], right.type))
             else:
                 result.update((*row, value) for value in _solutions(left, value_of(right, position, row), position, row))
         except OracleArithmeticError as error:

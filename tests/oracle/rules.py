@@ -6,7 +6,7 @@ named as programs name them: number, unsigned, float, symbol, bool, date, dateti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -137,7 +137,7 @@ class Rule:
 class Program:
     """`types` gives every predicate's column types; the last column of a `functional` one is its value."""
 
-    types: Mapping[str, tuple[str, ...]]
+    types: dict[str, tuple[str, ...]]
     rules: tuple[Rule, ...]
     functional: frozenset[str] = frozenset()
 

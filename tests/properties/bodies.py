@@ -6,8 +6,10 @@ A choice's first option is its simplest, because that is what Hypothesis shrinks
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import cache
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -26,6 +28,10 @@ CONSTANTS: dict[str, tuple[Value, ...]] = {
     "unsigned": (1, 0, 2, 3),
     "float": (0.5, 0.0, 1.0, -1.5),
     "symbol": ("a", "b", "ab", 'say "x"\\\n'),
+    "bool": (True, False),
+    "date": (date(2024, 2, 29), date(1969, 12, 31), date(2024, 3, 1)),
+    "datetime": (datetime(2024, 2, 29, 12, tzinfo=UTC), datetime(1969, 12, 31, 23, 59, 59, 999999, UTC)),
+    "decimal(2)": (Decimal("1.00"), Decimal("0.00"), Decimal("2.50"), Decimal("-0.01")),
 }
 EXTREMES: dict[str, tuple[Value, ...]] = {"number": (2**63 - 1, -(2**63)), "unsigned": (2**64 - 1,)}
 MOST_VARIABLES = 5
@@ -77,6 +83,10 @@ class Body:
         self.floats = floats  # whether float arithmetic is allowed: not in recursion, where nothing would bound it
         self.literals: list[Literal] = []
 
+    def within(self, readable: Signatures, outer: Mapping[str, Column]) -> Self:
+        """A conjunction in this one, which knows the variables `outer`."""
+        return type(self)(self.choose, readable, self.negatable, self.names, outer, self.floats)
+
     def place(self, literal: Literal) -> None:
         """Add `literal` at some position: the order of literals means nothing."""
         self.literals.insert(len(self.literals) - self.choose.number(0, len(self.literals)), literal)
@@ -99,7 +109,10 @@ class Body:
                 terms.append(Var(forced))
             else:
                 terms.append(self._argument(column, before))
-        self.place(Atom(predicate, tuple(terms)))
+        self.place(self.made(predicate, tuple(terms)))
+
+    def made(self, predicate: str, terms: tuple[Term, ...]) -> Atom:
+        return Atom(predicate, terms)
 
     def _argument(self, column: Column, before: set[str]) -> Term:
         """A term of an atom; variables from `before` the atom join it to others, and are likelier than its own."""
@@ -128,9 +141,9 @@ class Body:
     def expression(self, type: str, depth: int = 1) -> tuple[Term, Column]:
         """A term over the variables of `type` that cannot fail: an operation if one is at hand, else a variable or a constant."""
         left, left_column = self._operand(type, depth)
-        if type == "symbol" or (type == "float" and not self.floats):
+        if not (left_column.is_exact or (type == "float" and self.floats)):
             return left, left_column
-        operators = ("+", "-", "*") if type == "float" else ("+", "-", "*", "/", "%", "negate")
+        operators = ("+", "-", "*", "/", "%", "negate") if left_column.is_integer else ("+", "-", "*")
         name = self.choose.pick(operators)
         if name == "negate":
             column = result("-", [left_column])
@@ -205,13 +218,13 @@ class Body:
                     terms.append(constant(self.choose, column.type)[0])
                 case _:
                     terms.append(Blank())
-        self.place(Not((Atom(predicate, tuple(terms)),)))
+        self.place(Not((self.made(predicate, tuple(terms)),)))
 
     def negated_group(self, depth: int) -> None:
         """`!(p(x, z), …)`, whose own variables are bound inside it."""
         # Outside its context a group may meet values that the context excludes: nothing may fail on those either.
         outer = {name: full(column.type) for name, column in self.scope.items()}
-        inner = Body(self.choose, self.negatable, self.negatable, self.names, outer, self.floats)
+        inner = self.within(self.negatable, outer)
         inner.atom(list(self.negatable))
         if self.choose.chance(50):
             inner.atom(list(self.negatable))
@@ -231,7 +244,7 @@ class Body:
         branches: list[tuple[Literal, ...]] = []
         columns: dict[str, Column] = {}
         for _ in range(3 if self.choose.chance(20) else 2):
-            inner = Body(self.choose, self.readable, self.negatable, self.names, self.scope, self.floats)
+            inner = self.within(self.readable, self.scope)
             if joint or not self.scope or self.choose.chance(70):
                 inner.atom(list(self.readable), joint)
             else:

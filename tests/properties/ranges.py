@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
-from tests.oracle.naive import RANGES, OracleArithmeticError, compute
 from tests.oracle.rules import Value
+from tests.oracle.values import RANGES, OracleArithmeticError, compute, scale_of
+
+Bound = Any  # an int, of a decimal type a Decimal
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column or a variable may hold: values of `type`, for integers between `low` and `high`."""
+    """What a column or a variable may hold: values of `type`, for integers and decimals between `low` and `high`."""
 
     type: str
-    low: int = 0
-    high: int = 0
+    low: Bound = 0
+    high: Bound = 0
 
     @property
     def is_integer(self) -> bool:
         return self.type in RANGES
+
+    @property
+    def is_exact(self) -> bool:
+        return self.is_integer or scale_of(self.type) is not None
 
     def holds(self, other: Column) -> bool:
         return self.type == other.type and self.low <= other.low and other.high <= self.high
@@ -28,12 +36,17 @@ class Column:
 
 
 def column_of(values: tuple[Value, ...], type: str) -> Column:
-    if type not in RANGES:
-        return Column(type)
-    return Column(type, min(int(value) for value in values), max(int(value) for value in values))
+    column = Column(type)
+    if not column.is_exact:
+        return column
+    bounds: list[Any] = list(values)
+    return Column(type, min(bounds), max(bounds))
 
 
 def full(type: str) -> Column:
+    scale = scale_of(type)
+    if scale is not None:
+        return Column(type, Decimal(-(2**63)).scaleb(-scale), Decimal(2**63 - 1).scaleb(-scale))
     return Column(type, *RANGES.get(type, (0, 0)))
 
 
@@ -51,7 +64,7 @@ def result(name: str, arguments: list[Column]) -> Column | None:
         bound = max(abs(right.low), abs(right.high)) - 1
         return None if right.low < 0 else Column(type, -bound if left.low < 0 else 0, bound)
     try:
-        corners = [int(compute(name, [a, b], type)) for a in (left.low, left.high) for b in (right.low, right.high)]
+        corners: list[Any] = [compute(name, [a, b], type) for a in (left.low, left.high) for b in (right.low, right.high)]
     except OracleArithmeticError:
         return None
     if name == "/" and left.low < 0 < left.high:

@@ -15,7 +15,8 @@ from datalog.errors import EvaluationError
 from tests.conftest import IN_CI
 from tests.oracle.naive import OracleArithmeticError, evaluate
 from tests.oracle.rules import Program, Row
-from tests.properties.programs import Drawn, Transaction, after, difference, programs, streams
+from tests.properties.programs import Drawn, programs
+from tests.properties.streams import Transaction, after, difference, streams
 
 Facts = dict[str, set[Row]]
 Relations = dict[str, set[Row]]
@@ -57,8 +58,8 @@ def start(drawn: Drawn, **options: Any) -> tuple[Any, Facts, Relations]:
 def apply(db: Any, transaction: Transaction) -> Any:
     """Run `transaction`, rows of one kind in one call, and return its changes."""
     with db.transaction() as tx:
-        for (insert, name), group in groupby(transaction, key=lambda change: change[:2]):
-            (tx.insert if insert else tx.delete)(name, [row for _, _, row in group])
+        for (kind, name), group in groupby(transaction, key=lambda change: change[:2]):
+            getattr(tx, kind)(name, [row for _, _, row in group])
     return tx.changes
 
 

@@ -20,7 +20,8 @@ from datalog.explain import Attempt, Proof
 from tests.oracle.naive import evaluate
 from tests.oracle.rules import Atom, Compare, Literal, Op, Or, Program, Row, Rule, Term, Var, mentions
 from tests.oracle.text import Style, to_text
-from tests.properties.programs import DEFAULTS, Drawn
+from tests.properties.layers import DEFAULTS
+from tests.properties.programs import Drawn
 from tests.properties.test_differential import Relations, cases, start, step
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[^\s,()"]+')

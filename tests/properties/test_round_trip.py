@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 from datalog.errors import ProgramError
 from datalog.syntax import format_literal, format_program, format_rule, format_term, parse, parse_atom, parse_literals
+from datalog.syntax.aggregates import AGGREGATES
+from datalog.syntax.operators import INFIX, PREFIX, PREFIX_WORDS
 from datalog.syntax.tree import (
+    Aggregate,
+    Application,
     Atom,
     Attribute,
     Clause,
@@ -29,6 +33,7 @@ from datalog.syntax.tree import (
     Rule,
     Span,
     Term,
+    Total,
     Truth,
     TypeDeclaration,
     Variable,
@@ -37,9 +42,10 @@ from datalog.syntax.tree import (
 
 KEYWORDS = ("true", "false", "_")
 words = st.from_regex(r"[A-Za-z_?][A-Za-z0-9_?]{0,5}", fullmatch=True) | st.sampled_from(
-    ["input", "inline", "decl", "not", "?", "__", "u", "e3"]
+    ["input", "inline", "decl", "not", "?", "__", "u", "e3", "agg", "decimal", *AGGREGATES, *PREFIX_WORDS, "band", "lxor", "bshru"]
 )
 names = words.filter(lambda word: word not in KEYWORDS)
+unsigned_names = names.filter(lambda word: word not in PREFIX_WORDS)  # before parentheses, these two are operators
 predicates = names | st.builds(lambda first, rest: ".".join([first, *rest]), names, st.lists(words, min_size=1, max_size=2))
 texts = st.text(max_size=8) | st.text('"\\\n\t\r\0\x7f\x85x0a//*', max_size=8)
 
@@ -55,27 +61,54 @@ constants = st.one_of(
             Constant(7, "unsigned", "0x7u"),
             Constant(1000.0, "float", "1e3"),
             Constant("é", "symbol", '"\\xe9"'),
+            Constant(True, "bool"),
+            Constant(False, "bool"),
         ]
     ),
 )
 
 
-def operations(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Operation]:
+def conjunctions(literals: st.SearchStrategy[Literal], least: int = 1) -> st.SearchStrategy[Conjunction]:
+    return st.lists(literals, min_size=least, max_size=3).map(lambda found: Conjunction(tuple(found)))
+
+
+def several(terms: st.SearchStrategy[Term], least: int = 0) -> st.SearchStrategy[tuple[Term, ...]]:
+    return st.lists(terms, min_size=least, max_size=3).map(tuple)
+
+
+def functional_atoms(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Atom]:
+    return st.builds(lambda name, found: Atom(name, found, functional=True), predicates, several(terms, 1))
+
+
+def simple_literals(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Literal]:
     return st.one_of(
-        st.builds(lambda name, left, right: Operation(name, (left, right)), st.sampled_from("+-*/%^"), terms, terms),
-        # The minus of a number without one is that number's own; `-1` is a constant.
-        terms.map(lambda operand: Operation("-", (operand,))),
-        st.builds(Operation, names, st.lists(terms, max_size=3).map(tuple)),
+        st.builds(Atom, predicates.filter(lambda name: name not in PREFIX_WORDS), several(terms)),
+        functional_atoms(terms),
+        # An equality whose left side is `F[x]` is a functional atom.
+        st.builds(Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), terms, terms).filter(
+            lambda found: not (found.operator == "=" and isinstance(found.left, Application))
+        ),
+        st.booleans().map(Truth),
     )
 
 
-terms: st.SearchStrategy[Term] = st.recursive(st.one_of(names.map(Variable), st.just(Wildcard()), constants), operations, max_leaves=8)
-atoms = st.builds(Atom, predicates, st.lists(terms, max_size=3).map(tuple))
-comparisons = st.builds(Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), terms, terms)
+def aggregates(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Aggregate]:
+    simple = st.deferred(lambda: simple_literals(terms))
+    bodies = conjunctions(simple | groups(simple))
+    return st.sampled_from(sorted(AGGREGATES)).flatmap(
+        lambda name: st.builds(Aggregate, st.just(name), st.tuples(*[terms] * AGGREGATES[name]), bodies)
+    )
 
 
-def conjunctions(literals: st.SearchStrategy[Literal], least: int = 1) -> st.SearchStrategy[Conjunction]:
-    return st.lists(literals, min_size=least, max_size=3).map(lambda found: Conjunction(tuple(found)))
+def compound_terms(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
+    return st.one_of(
+        st.builds(lambda name, left, right: Operation(name, (left, right)), st.sampled_from(sorted(INFIX)), terms, terms),
+        # The minus of a number without one is that number's own; `-1` is a constant.
+        st.builds(lambda name, operand: Operation(name, (operand,)), st.sampled_from(PREFIX), terms),
+        st.builds(Operation, unsigned_names, several(terms)),
+        st.builds(Application, predicates, several(terms)),
+        aggregates(terms),
+    )
 
 
 def is_disjunction(conjunction: Conjunction) -> bool:
@@ -91,23 +124,39 @@ def groups(literals: st.SearchStrategy[Literal]) -> st.SearchStrategy[Literal]:
     )
 
 
-literals: st.SearchStrategy[Literal] = st.recursive(st.one_of(atoms, comparisons, st.booleans().map(Truth)), groups, max_leaves=6)
+terms: st.SearchStrategy[Term] = st.recursive(st.one_of(names.map(Variable), st.just(Wildcard()), constants), compound_terms, max_leaves=8)
+literals: st.SearchStrategy[Literal] = st.recursive(simple_literals(terms), groups, max_leaves=6)
+atoms = st.builds(Atom, predicates, several(terms)) | functional_atoms(terms)
 heads = st.lists(atoms, min_size=1, max_size=2).map(tuple)
-rules = st.builds(Rule, heads, conjunctions(literals), st.sampled_from([":-", "<-"])) | st.builds(
-    lambda found: Rule(found, Conjunction(()), ""), heads
+totals = st.builds(Total, names.map(Variable), st.sampled_from(sorted(AGGREGATES)), several(terms))
+rules = st.one_of(
+    st.builds(
+        lambda heads, body, arrow, totals: Rule(heads, body, arrow, totals=tuple(totals)),
+        heads,
+        conjunctions(literals),
+        st.sampled_from([":-", "<-"]),
+        st.just([]) | st.lists(totals, max_size=2),
+    ),
+    st.builds(lambda found: Rule(found, Conjunction(()), ""), heads),
 )
 qualifiers = st.lists(
     st.sampled_from(["btree", "brie", "eqrel", "inline", "no_inline", "magic", "overridable", "input", "output"]), max_size=2
 )
 predicate_lists = st.lists(predicates, min_size=1, max_size=2).map(tuple)
+types = predicates | st.integers(0, 20).map(lambda scale: f"decimal({scale})")
+attributes = st.builds(Attribute, words, types)
 parameters = st.tuples(words, texts | words | st.integers(-(2**63), 2**63 - 1))
 plan_versions = st.builds(PlanVersion, st.integers(0, 9999), st.lists(st.integers(0, 9999), min_size=1, max_size=3).map(tuple))
 clauses: st.SearchStrategy[Clause] = st.one_of(
     rules,
+    st.builds(Declaration, predicate_lists, st.lists(attributes, max_size=3).map(tuple), qualifiers.map(tuple)),
     st.builds(
-        Declaration, predicate_lists, st.lists(st.builds(Attribute, words, predicates), max_size=3).map(tuple), qualifiers.map(tuple)
+        lambda names, attributes, qualifiers: Declaration(names, tuple(attributes), tuple(qualifiers), functional=True),
+        predicate_lists,
+        st.lists(attributes, min_size=1, max_size=3),
+        qualifiers,
     ),
-    st.builds(TypeDeclaration, words, predicates, st.booleans()),
+    st.builds(TypeDeclaration, words, types, st.booleans()),
     st.builds(Plan, st.lists(plan_versions, min_size=1, max_size=2).map(tuple)),
     st.builds(Directive, st.sampled_from(["input", "output", "printsize"]), predicate_lists, st.lists(parameters, max_size=2).map(tuple)),
 )
@@ -179,6 +228,12 @@ SPACED = (
     ".plan 0 : ( 2 , 1 ) , 1 : ( 1 , 2 )",
     "a ( x ) , b ( x ) <- ! ( c ( x ) ; d ( x + 1 ) ) .",
     ".type T <: symbol",
+    ".type T = decimal ( 2 )",
+    ".decl F ( x : number ) = y : decimal ( 2 ) inline",
+    'F [ "a" , 1 ] = - 2 .',
+    "F [ x ] = G [ x ] band bnot y <- a.G [ x ] = y .",
+    "F [ x ] = s , F [ ] = c <- agg << s = sum ( x ) , c = count ( ) >> p ( x ) .",
+    "p ( s ) :- s = sum max ( x , y ) * 2 : { q ( x ) , ! ( r ( x ) ; s ( y ) ) } , count : q ( _ ) > max .",
 )
 
 
@@ -202,8 +257,8 @@ def test_formatting_loses_no_comment_and_is_idempotent(text: str) -> None:
     assert format_program(again) == formatted
 
 
-SIGNS = ':- . , ; ( ) " // /* */ ! _ ? 1.5 0x 99999999999999999999 - ^ < = p true 1u'
-PIECES = [*SIGNS.split(), "\n", " ", "\\", "\0", "é", "?-", ".decl ", ".input ", ".type ", ".plan 0:(1)", "p(x)"]
+SIGNS = ':- . , ; : ( ) [ ] { } " // /* */ ! _ ? 1.5 0x 99999999999999999999 - ^ < = p true 1u sum count bnot band agg << >>'
+PIECES = [*SIGNS.split(), "\n", " ", "\\", "\0", "é", "?-", ".decl ", ".input ", ".type ", ".plan 0:(1)", "p(x)", "F[x]"]
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
@@ -211,6 +266,11 @@ PIECES = [*SIGNS.split(), "\n", " ", "\\", "\0", "é", "?-", ".decl ", ".input "
 @example("-" * 5000 + "1")
 @example("p(" + "1+" * 5000 + "1).")
 @example("p(" + "9" * 5000 + ").")
+@example("sum(" * 5000)
+@example("sum " * 5000)
+@example("?-x=" + "F[" * 5000)
+@example("?-x=" + "count:{x=" * 5000)
+@example("?-x=" + "sum+" * 5000)
 @example('p("')
 @example("?-")
 def test_garbage_raises_nothing_but_a_program_error(text: str) -> None:
