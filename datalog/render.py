@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 from unicodedata import combining, east_asian_width
 
-from datalog.ir.core import Predicate, Type
+from datalog.ir.core import Predicate, PyValue, Type
+from datalog.ir.spelling import spell_value
 
 if TYPE_CHECKING:
     from datalog.ir.core import Row
@@ -25,7 +26,7 @@ def print_relation(relation: Relation, predicate: Predicate, out: TextIO | None 
     """The relation's rows below its caption `NAME (n rows)`."""
     out = sys.stdout if out is None else out
     size = len(relation)
-    right = [type is not Type.SYMBOL for type in predicate.types]
+    right = [stands_right(type) for type in predicate.types]
     rows = relation.first(SHOWN_ROWS) if out.isatty() else relation
     print_table(f"{relation.name} ({counted(size, 'row')})", relation.columns, right, rows, size, out, "use -D to write all")
 
@@ -68,9 +69,14 @@ def line_of(cells: Iterable[str], widths: Iterable[int], right: Iterable[bool]) 
     return GAP.join(parts).rstrip()
 
 
-def cell(value: int | float | str) -> str:
-    """A value on one line: what cannot be printed in a symbol stands as its escape."""
-    text = str(value)
+def stands_right(type: Type) -> bool:
+    """Whether columns of `type` are aligned at their right end: those of quantities are."""
+    return type not in (Type.SYMBOL, Type.BOOL, Type.DATE, Type.DATETIME)
+
+
+def cell(value: PyValue) -> str:
+    """A value on one line, as `to_string` gives it: what cannot be printed in a symbol stands as its escape."""
+    text = spell_value(value)
     return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
