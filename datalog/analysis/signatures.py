@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datalog.analysis.findings import Findings, did_you_mean, place
-from datalog.analysis.type_names import resolve_types
+from datalog.analysis.type_names import hint_for, resolve_types
 from datalog.analysis.walk import atoms
 from datalog.ir.core import Type
 from datalog.ir.formulas import Signature
@@ -120,7 +120,7 @@ def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
         seen: set[str] = set()
         for attribute in clause.attributes:
             if attribute.type not in types:
-                findings.add(attribute.span, f"unknown type `{attribute.type}`", did_you_mean(attribute.type, types))
+                findings.add(attribute.span, f"unknown type `{attribute.type}`", hint_for(attribute.type, types))
             if attribute.name in seen:
                 findings.add(attribute.span, f"column `{attribute.name}` is declared twice", "each column needs a name of its own")
             seen.add(attribute.name)

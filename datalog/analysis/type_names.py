@@ -1,4 +1,4 @@
-"""The types of a program: the four primitive ones, and the user's names for them and subtypes of them.
+"""The types of a program: the primitive ones, and the user's names for them and subtypes of them.
 
 A subtype is resolved to its primitive type. Deviation from Soufflé: values of two subtypes of one primitive may be mixed
 freely, and a value of the primitive may be put where a subtype is declared; primitives are never mixed.
@@ -6,11 +6,14 @@ freely, and a value of the primitive may be put where a subtype is declared; pri
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.ir.core import Type
 from datalog.syntax.tree import Program, TypeDeclaration
 
 PRIMITIVES = {type_.value: type_ for type_ in Type.ALL}
+LISTED = ", ".join(type_.value for type_ in Type.ALL if type_.scale < 0) + " or decimal(scale)"
 
 
 def resolve_types(program: Program, findings: Findings) -> dict[str, Type | None]:
@@ -19,7 +22,7 @@ def resolve_types(program: Program, findings: Findings) -> dict[str, Type | None
     for clause in program.clauses:
         if not isinstance(clause, TypeDeclaration):
             continue
-        if clause.name in PRIMITIVES:
+        if clause.name in PRIMITIVES or clause.name == "decimal":
             findings.add(clause.span, f"type `{clause.name}` is built in and cannot be declared", "choose another name")
         elif clause.name in declared:
             findings.add(clause.span, f"type `{clause.name}` is declared twice", f"the first is at {place(declared[clause.name].span)}")
@@ -38,9 +41,18 @@ def _resolve(name: str, declared: dict[str, TypeDeclaration], resolved: dict[str
         name = declared[name].base
     if name in chain:
         cycle = [*chain[chain.index(name) :], name]
-        hint = f"one of them must be a {' or '.join(PRIMITIVES)}"
+        hint = f"one of them must be a {LISTED}"
         findings.add(declared[chain[-1]].span, f"type `{name}` is defined by itself: {' → '.join(cycle)}", hint)
     elif name not in resolved:
-        findings.add(declared[chain[-1]].span, f"unknown type `{name}`", did_you_mean(name, [*PRIMITIVES, *declared]))
+        findings.add(declared[chain[-1]].span, f"unknown type `{name}`", hint_for(name, [*PRIMITIVES, *declared]))
     for link in chain:
         resolved[link] = resolved.get(name)
+
+
+def hint_for(name: str, known: Iterable[str]) -> str:
+    """What to write in place of an unknown type's name, or nothing."""
+    if name == "decimal":
+        return "say how many digits stand behind the point: decimal(2)"
+    if name.startswith("decimal("):
+        return f"a decimal has 64 bits, and 0 to {len(Type.DECIMALS) - 1} digits behind the point"
+    return did_you_mean(name, (other for other in known if not other.startswith("decimal(")))
