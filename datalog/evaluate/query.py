@@ -13,13 +13,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.join import Join
 from datalog.ir.core import CoreRule, Predicate, Stratum
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
 from datalog.plan.statistics import Uniform
-from datalog.store.rows import sort_distinct
+from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.storage import Storage
+from datalog.store.values import Values
 
 Words = NDArray[np.int64]
 QUERY = "?query"
@@ -37,23 +39,36 @@ class LoweredQuery(Protocol):
     def strata(self) -> tuple[Stratum, ...]: ...
 
 
-def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join]) -> Words:
-    """The rows of the query, int64[n, columns], distinct and sorted by code."""
+def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, skip: bool = False) -> Words:
+    """The rows of the query, int64[n, columns], distinct and sorted by code. `skip` as for `Aggregate`."""
+    sources = {stratum.aggregate.source for stratum in query.strata if stratum.aggregate is not None}
     with storage.scratch():
         rows = np.empty((0, 1), np.int64)
         for stratum in query.strata:
             (name,) = stratum.predicates
+            if stratum.aggregate is not None:
+                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source], skip)
+                _hold(storage, name, aggregate.evaluate())
+                continue
             found = [np.empty((0, query.predicates[name].width), np.int64)]
             for number in stratum.rules:
                 plan = _plan(storage, query.rules[number])
                 storage.ensure(plan.requests)
                 driver = join(plan)
                 found.append(driver.complete(storage.pool.pages, driver.at(storage.roots), driver.everything(), judge=storage.roots)[0])
-            rows = sort_distinct(np.concatenate(found))
+            rows = np.concatenate(found)
+            if name in sources:
+                _hold(storage, name, *consolidate(rows, np.ones(len(rows), np.int64)))
+                continue
+            rows = sort_distinct(rows)
             if name != QUERY:
-                storage.arrange(name, [tuple(range(rows.shape[1]))])
-                storage.replace(name, rows)
+                _hold(storage, name, rows)
         return rows
+
+
+def _hold(storage: Storage, name: str, rows: Words, counts: Words | None = None) -> None:
+    storage.arrange(name, [tuple(range(rows.shape[1]))], "nothing" if counts is None else "totals")
+    storage.replace(name, rows, counts)
 
 
 def _plan(storage: Storage, rule: CoreRule) -> RulePlan:
