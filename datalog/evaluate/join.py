@@ -35,6 +35,9 @@ NO_RECORDS = np.empty((0, code.RECORD_VALUES), np.int64)
 PROBLEMS = {
     code.OVERFLOW: ("leaves the 64-bit range", "values are 64-bit; bound the variables, or use float"),
     code.DIVISION_BY_ZERO: ("divides by zero", "exclude zero in the body, for instance with `x != 0`"),
+    code.OUT_OF_RANGE: ("has no value: the argument is outside the range of the result's type", "compare the argument in the body first"),
+    code.NEGATIVE: ("has no value: the argument is negative", "an unsigned is 0 or more; exclude what is below in the body"),
+    code.NOT_A_NUMBER: ("has no value: the argument is NaN", "NaN comes from computations such as infinity - infinity"),
 }
 
 

@@ -62,16 +62,22 @@ SLOT_LEAF_ROWS = 1
 SLOT_INNER_ROWS = 2
 SLOT_WORDS = 3
 
-# --- expression code: operation [operand], in postfix order ---------------------------------------------------------------
+# --- expression code: operation and operand, in postfix order -------------------------------------------------------------
 CODE_END = 0
 CODE_VARIABLE = 1  # operand: depth
 CODE_CONSTANT = 2  # operand: code of the value
-CODE_ADD, CODE_SUBTRACT, CODE_MULTIPLY, CODE_DIVIDE, CODE_REMAINDER, CODE_POWER, CODE_NEGATE = 3, 4, 5, 6, 7, 8, 9
-CODE_KIND = 16  # operation + kind * CODE_KIND
-KIND_NUMBER, KIND_UNSIGNED, KIND_FLOAT = 0, 1, 2
+CODE_ADD, CODE_SUBTRACT, CODE_MULTIPLY, CODE_DIVIDE, CODE_REMAINDER, CODE_POWER = 3, 4, 5, 6, 7, 8
+CODE_LEAST, CODE_GREATEST = 9, 10
+CODE_AND, CODE_OR, CODE_EXCLUSIVE_OR, CODE_SHIFT_LEFT = 11, 12, 13, 14  # bit by bit
+CODE_SHIFT_RIGHT_UNSIGNED, CODE_SHIFT_RIGHT = 15, 16  # the latter keeps a number's sign
+CODE_BOTH, CODE_EITHER, CODE_EITHER_ONE = 17, 18, 19  # of truth values; 0 is false
+CODE_NEGATE, CODE_ABSOLUTE, CODE_COMPLEMENT, CODE_NOT = 32, 33, 34, 35  # from here on operations of one argument
+CODE_TO_NUMBER, CODE_TO_UNSIGNED, CODE_TO_FLOAT, CODE_TO_DECIMAL = 36, 37, 38, 39
+CODE_KIND = 64  # operation + kind of the arguments * CODE_KIND; the operand is the unit of a decimal: 10 to its scale
+KIND_NUMBER, KIND_UNSIGNED, KIND_FLOAT, KIND_DECIMAL = 0, 1, 2, 3
 
 # --- errors of expressions --------------------------------------------------------------------------------------------------
-NO_ERROR, OVERFLOW, DIVISION_BY_ZERO = 0, 1, 2
+NO_ERROR, OVERFLOW, DIVISION_BY_ZERO, OUT_OF_RANGE, NEGATIVE, NOT_A_NUMBER = 0, 1, 2, 3, 4, 5
 
 # --- state -----------------------------------------------------------------------------------------------------------------
 STATE_MODE = 0

@@ -10,6 +10,7 @@ The file is long because the join is one state machine, and because kernels name
 
 from __future__ import annotations
 
+from datalog.kernels.arithmetic import HIGHEST, LOWEST
 from datalog.kernels.cursors import node_exists, open_cursor, seek
 from datalog.kernels.encoding import (
     CURSOR_AT_END,
@@ -87,7 +88,7 @@ from datalog.kernels.encoding import (
     STATE_TRUSTED,
     STATE_WORDS,
 )
-from datalog.kernels.expressions import HIGHEST, LOWEST, evaluate, narrow, passes_filters
+from datalog.kernels.expressions import evaluate, narrow, passes_filters
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 from datalog.kernels.recording import flush_records, record, write_record
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import Apply, CoreFilter, Expression, PyValue, Reference, Type, Value
+from datalog.ir.core import Apply, CoreFilter, Type
 from datalog.kernels import encoding as code
 from datalog.kernels.layout import HEADER
+from datalog.plan.postfix import Encode, Postfix
 from datalog.plan.rule import AtomPlan, RulePlan
 from datalog.syntax.tree import Span
 
-Encode = Callable[[PyValue, Type], int]
 Shape = Callable[[str, tuple[int, ...]], tuple[int, int, int, int]]  # → tree, key columns, rows of a leaf, of an inner page
 
 YOUNGEST = -1  # in place of a variable of the output
@@ -27,16 +27,6 @@ OPERATORS = {
     ">": code.GREATER,
     ">=": code.GREATER_EQUAL,
 }
-OPERATIONS = {
-    "+": code.CODE_ADD,
-    "-": code.CODE_SUBTRACT,
-    "*": code.CODE_MULTIPLY,
-    "/": code.CODE_DIVIDE,
-    "%": code.CODE_REMAINDER,
-    "^": code.CODE_POWER,
-    "neg": code.CODE_NEGATE,
-}
-KINDS = {Type.NUMBER: code.KIND_NUMBER, Type.UNSIGNED: code.KIND_UNSIGNED, Type.FLOAT: code.KIND_FLOAT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,42 +45,20 @@ class EncodedPlan:
 
 class _Encoder:
     def __init__(self, plan: RulePlan, encode: Encode) -> None:
-        self.plan, self.encode = plan, encode
+        self.plan = plan
         self.depth_of = {variable: depth for depth, variable in enumerate(plan.order)}
-        self.code: list[int] = []
-        self.operations: dict[int, tuple[Apply, Span]] = {}
-        self.deepest = 1
+        self.code = Postfix(encode, self.depth_of)
         self.compares_symbols = False
-
-    def expression(self, expression: Expression) -> int:
-        """Append the code of an expression; returns its offset within the code section."""
-        at = len(self.code)
-        self._push(expression, 1)
-        self.code.append(code.CODE_END)
-        return at
 
     def check(self, check: CoreFilter) -> list[int]:
         by_label = check.operator not in ("=", "!=") and check.left.type is Type.SYMBOL
         self.compares_symbols = self.compares_symbols or by_label
-        return [OPERATORS[check.operator], self.expression(check.left), self.expression(check.right), int(by_label)]
+        return [OPERATORS[check.operator], self.code.expression(check.left), self.code.expression(check.right), int(by_label)]
 
     def numbers(self, numbers: tuple[int, ...]) -> int:
-        at = len(self.code)
-        self.code.extend(numbers)
+        at = len(self.code.words)
+        self.code.words.extend(numbers)
         return at
-
-    def _push(self, expression: Expression, height: int) -> None:
-        self.deepest = max(self.deepest, height)
-        match expression:
-            case Reference(variable=variable):
-                self.code += [code.CODE_VARIABLE, self.depth_of[variable]]
-            case Value(value=value, type=type):
-                self.code += [code.CODE_CONSTANT, self.encode(value, type)]
-            case Apply(name=name, arguments=arguments, type=type, span=span):
-                for place, argument in enumerate(arguments):
-                    self._push(argument, height + place)
-                self.operations[len(self.code)] = (expression, span)
-                self.code.append(OPERATIONS[name] + KINDS[type] * code.CODE_KIND)
 
 
 def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
@@ -110,14 +78,14 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
     negations: list[list[int]] = []
     for depth in plan.depths:
         first_iterator, first_check, first_negation = len(iterators), len(checks), len(negations)
-        binding = out.expression(depth.binding.expression) if depth.binding else -1
+        binding = out.code.expression(depth.binding.expression) if depth.binding else -1
         for atom, level in depth.iterators:
             iterator_of[atom.number, level] = len(iterators)
             parent = iterator_of[atom.number, level - 1] if level else -1
             stamps = _stamps_at(shapes[slot_of[atom.number]]) if atom.number in plan.stamped and level == len(atom.depths) - 1 else -1
             iterators.append([slot_of[atom.number], level, parent, out.numbers(atom.depths[:level]), stamps])
         for bound in depth.bounds:
-            checks.append([OPERATORS[bound.operator], -1, out.expression(bound.expression), 0])
+            checks.append([OPERATORS[bound.operator], -1, out.code.expression(bound.expression), 0])
         bounds_end = len(checks)
         checks += [out.check(check) for check in depth.filters]
         filters_end = len(checks)
@@ -135,9 +103,9 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
         words,
         tuple(tree for tree, *_ in shapes),
         atoms,
-        {code_at + at: operation for at, operation in out.operations.items()},
+        {code_at + at: operation for at, operation in out.code.operations.items()},
         len(depths_out),
-        code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.deepest + 1,
+        code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.code.deepest + 1,
         out.compares_symbols,
     )
 
@@ -166,8 +134,8 @@ def _lay_out(
         row[code.CHECK_RIGHT] += code_at
     for row in negations:
         row[code.NEGATION_VALUES_AT] += code_at
-    header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.deepest, int(out.plan.older)]
-    words = header + [word for section in sections for row in section for word in row] + out.code
+    header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.code.deepest, int(out.plan.older)]
+    words = header + [word for section in sections for row in section for word in row] + out.code.words
     return np.array(words, dtype=np.int64), code_at
 
 

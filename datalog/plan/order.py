@@ -14,6 +14,7 @@ from typing import Protocol
 
 from datalog.errors import InternalError
 from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type
+from datalog.ir.primitives import PRIMITIVES
 
 Columns = frozenset[int]
 
@@ -48,10 +49,30 @@ def variables_of(expression: Expression) -> frozenset[int]:
 def is_fallible(expression: Expression) -> bool:
     """May the expression have no value? Sums of floats have one, sums of integers may leave the 64 bits."""
     match expression:
-        case Apply(name=name, arguments=arguments, type=type):
-            return type is not Type.FLOAT or name == "/" or any(map(is_fallible, arguments))
+        case Apply(arguments=arguments):
+            return not _is_total(expression) or any(map(is_fallible, arguments))
         case _:
             return False
+
+
+def _is_total(expression: Apply) -> bool:
+    """Has it a value for all arguments of its types?"""
+    name, source = expression.name, expression.arguments[0].type if expression.arguments else expression.type
+    if name not in PRIMITIVES:
+        return False
+    match name:
+        case "+" | "-" | "*" | "^" | "neg" | "abs":
+            return source is Type.FLOAT
+        case "to_number":
+            return source not in (Type.UNSIGNED, Type.FLOAT, Type.SYMBOL)
+        case "to_unsigned":
+            return source in (Type.UNSIGNED, Type.BOOL)
+        case "to_float" | "to_bool":
+            return source is not Type.SYMBOL
+        case "to_decimal":
+            return source.scale >= expression.type.scale
+        case _:
+            return all(primitive.total for primitive in PRIMITIVES[name])
 
 
 def fan_out(
