@@ -37,7 +37,10 @@ class Staging:
     __slots__ = ("_keyed", "_values", "_words", "first_line")
 
     def __init__(self) -> None:
-        self.abort()
+        self._words: dict[str, dict[Row, bool]] = {}
+        self._values: dict[str, dict[Row, PyValue | None]] = {}
+        self._keyed: dict[str, dict[Row, list[Row]]] = {}  # the rows in `_words` of a predicate in `_values`, by key
+        self.first_line = 0  # 0: nothing has been read of it
 
     def say(self, predicate: str, row: Row, inserted: bool, line: int) -> None:
         if not self.first_line:
@@ -73,10 +76,8 @@ class Staging:
         return staged
 
     def abort(self) -> None:
-        self._words: dict[str, dict[Row, bool]] = {}
-        self._values: dict[str, dict[Row, PyValue | None]] = {}
-        self._keyed: dict[str, dict[Row, list[Row]]] = {}  # the rows in `_words` of a predicate in `_values`, by key
-        self.first_line = 0  # 0: nothing has been read of it
+        self._words, self._values, self._keyed = {}, {}, {}
+        self.first_line = 0
 
 
 class BadFact(Exception):

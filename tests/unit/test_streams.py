@@ -7,6 +7,9 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -16,6 +19,7 @@ from datalog.errors import DataError, StreamError
 from datalog.io.changes import Changes, format_changes
 from datalog.io.stream import Format, StagedTransaction, open_stream, read_transactions
 from datalog.ir.core import Predicate, Type
+from datalog.ir.spelling import decimal_of
 from datalog.store.values import Row
 
 SIGNATURE = {
@@ -26,6 +30,10 @@ SIGNATURE = {
         Predicate("person", ("name", "age", "weight"), (Type.SYMBOL, Type.UNSIGNED, Type.FLOAT), False),
         Predicate("lib.word", ("text",), (Type.SYMBOL,), False),
         Predicate("flag", (), (Type.NUMBER,), False),
+        Predicate("sales", ("region", "store", "total"), (Type.SYMBOL, Type.NUMBER, Type.NUMBER), False, functional=True),
+        Predicate("rate", ("rate",), (Type.FLOAT,), False, functional=True),
+        Predicate("stay", ("day", "paid", "at", "sum"), (Type.DATE, Type.BOOL, Type.DATETIME, Type.DECIMALS[2]), False, functional=True),
+        Predicate("weight", ("grams", "exact"), (Type.DECIMALS[18], Type.DECIMALS[0]), False),
     )
 }
 
@@ -234,6 +242,10 @@ def rows(predicate: Predicate) -> st.SearchStrategy[list[Row]]:
         Type.UNSIGNED: st.integers(0, 2**64 - 1),
         Type.FLOAT: st.floats(allow_nan=False).map(lambda value: value + 0.0),
         Type.SYMBOL: st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+        Type.BOOL: st.booleans(),
+        Type.DATE: st.dates(),
+        Type.DATETIME: st.datetimes(timezones=st.just(UTC)),
+        **{type: st.integers(-(2**63), 2**63 - 1).map(partial(decimal_of, scale=type.scale)) for type in Type.DECIMALS},
     }
     return st.lists(st.tuples(*(values[type] for type in predicate.types[: len(predicate.attributes)])), max_size=4, unique=True)
 
@@ -257,7 +269,79 @@ def test_changes_read_back_as_what_they_were(format: Format, data: st.DataObject
         assert item.delete == {name: sorted(deleted) for name, (_, deleted) in changes.items() if deleted}
 
 
-@given(text=st.text(alphabet='+-edgcomit.()",01\\ \n%/x', max_size=60))
+STAY = (date(2024, 2, 29), True, datetime(2024, 5, 1, 12, 0, 0, 500_000, UTC), Decimal("12.50"))
+
+
+def test_facts_of_functional_predicates_are_written_with_brackets_or_as_any_other() -> None:
+    text = '+sales["n", 3] = 70. -sales [ "n" , // c\n 3 ] = 60 . +sales("s", 1, 5). +rate[] = 1.5. -rate(2). commit.'
+    assert only(text) == StagedTransaction(
+        1, 2, {"sales": [("n", 3, 70), ("s", 1, 5)], "rate": [(1.5,)]}, {"sales": [("n", 3, 60)], "rate": [(2.0,)]}
+    )
+
+
+@pytest.mark.parametrize("value", ["70", "0x46", "070"])
+def test_a_full_stop_ends_a_value_also_right_before_the_next_word(value: str) -> None:
+    assert only(f'+sales["n",3] = {value}.+rate[] = 2.commit.').insert == {"sales": [("n", 3, 70)], "rate": [(2.0,)]}
+
+
+def test_values_of_every_type_are_spelled_as_in_the_language() -> None:
+    assert only('+stay["2024-02-29", true, "2024-05-01T12:00:00.500000Z"] = 12.50. commit.').insert == {"stay": [STAY]}
+    assert only('+stay["2024-02-29", true, "2024-05-01 14:00:00.5+02:00"] = 12.5. commit.').insert == {"stay": [STAY]}
+    line = '{"insert": {"stay": [["2024-02-29", true, "2024-05-01T12:00:00.5Z", 12.50]]}}'
+    assert only(line, "jsonl").insert == {"stay": [STAY]}
+
+
+def test_no_digit_of_a_decimal_is_lost_in_json() -> None:
+    line = '{"insert": {"weight": [[0.123456789012345678, 9223372036854775807]]}}'
+    row = (Decimal("0.123456789012345678"), Decimal(2**63 - 1))
+    assert only(line, "jsonl").insert == {"weight": [row]}
+    assert format_changes(1, {"weight": ([row], [])}, "jsonl", SIGNATURE) == '{"txn": 1, ' + line[1:-2] + '}, "delete": {}}\n'
+
+
+UPSERTED = {"upsert": {"sales": [("n", 3, 70)]}, "delete_keys": {}, "insert": {}, "delete": {}}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ('^sales["n",3] = 70.', {}),
+        ('^sales("n",3,70).', {}),
+        ('^sales["n",3] = 60. ^sales["n",3] = 70.', {}),
+        ('+sales["n",3] = 60. -sales["n",3] = 70. ^sales["n",3] = 70.', {}),
+        ('^sales["n",3] = 70. +sales["n",3] = 60.', {"insert": {"sales": [("n", 3, 60)]}}),
+        ('^sales["n",3] = 70. -sales["n",3] = 70.', {"delete": {"sales": [("n", 3, 70)]}}),
+        ('-sales["n",3]. ^sales["n",3] = 70.', {}),
+        (
+            '^sales["n",3] = 70. +sales["n",4] = 1. -sales["n",3].',
+            {"upsert": {}, "delete_keys": {"sales": [("n", 3)]}, "insert": {"sales": [("n", 4, 1)]}},
+        ),
+        ('-sales["n",3]. +sales["n",3] = 5.', {"upsert": {}, "delete_keys": {"sales": [("n", 3)]}, "insert": {"sales": [("n", 3, 5)]}}),
+    ],
+)
+def test_an_upsert_takes_back_what_was_said_of_its_key_and_later_words_count(words: str, expected: dict[str, object]) -> None:
+    staged = only(f"{words} commit.")
+    assert {side: getattr(staged, side) for side in UPSERTED} == UPSERTED | expected
+
+
+def test_in_a_json_line_deletions_apply_then_upserts_then_insertions() -> None:
+    line = (
+        '{"insert": {"sales": [["s",1,2]]}, "upsert": {"sales": [["n",3,70]]}, "delete": {"sales": [["n",3,70]]}, '
+        '"delete_keys": {"sales": [["n",3],["s",1]]}}'
+    )
+    staged = only(line, "jsonl")
+    assert (staged.insert, staged.upsert) == ({"sales": [("s", 1, 2)]}, {"sales": [("n", 3, 70)]})
+    assert (staged.delete, staged.delete_keys) == ({}, {"sales": [("s", 1)]})
+
+
+def test_changes_of_functional_predicates_print_with_brackets() -> None:
+    changes: Changes = {"sales": ([("n", 3, 70)], [("n", 3, 60)]), "rate": ([(1.5,)], []), "stay": ([STAY], [])}
+    assert format_changes(3, changes, "text", SIGNATURE) == (
+        '-sales["n",3] = 60.\n+rate[] = 1.5.\n+sales["n",3] = 70.\n'
+        '+stay["2024-02-29",true,"2024-05-01T12:00:00.500000Z"] = 12.50.\ncommit.\n'
+    )
+
+
+@given(text=st.text(alphabet='+-^edgcomitral.()[]=",01\\ \n%/x', max_size=60))
 def test_any_text_gives_transactions_and_errors_only(text: str) -> None:
     for item in read_transactions(text.splitlines(keepends=True), "text", SIGNATURE, "s"):
         assert isinstance(item, StagedTransaction | StreamError)

@@ -21,6 +21,8 @@ SIGNATURE = {
         Predicate("person", ("name", "age", "weight"), (Type.SYMBOL, Type.UNSIGNED, Type.FLOAT), False),
         Predicate("word", ("text",), (Type.SYMBOL,), False),
         Predicate("flag", (), (Type.NUMBER,), False),
+        Predicate("sales", ("region", "store", "total"), (Type.SYMBOL, Type.NUMBER, Type.NUMBER), False, functional=True),
+        Predicate("stay", ("day", "at", "paid", "sum"), (Type.DATE, Type.DATETIME, Type.BOOL, Type.DECIMALS[2]), False),
     )
 }
 FACTS = sorted(path.name for path in CASES.iterdir() if path.suffix in (".facts", ".csv"))
