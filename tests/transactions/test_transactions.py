@@ -43,15 +43,16 @@ def test_json_lines_say_the_same_as_text(case: Path) -> None:
     program = case.with_suffix(".dl")
     _, core = compile_program(program.read_text(encoding="utf-8"), str(program))
     transactions = staged(case.with_suffix(".txn").read_text(encoding="utf-8"), core.predicates)
-    lines = [json.dumps({"insert": one.insert, "delete": one.delete}) + "\n" for one in transactions]
+    sides = ("insert", "upsert", "delete_keys", "delete")
+    lines = [json.dumps({side: getattr(one, side) for side in sides}) + "\n" for one in transactions]
     outcome = datalog("run", program, "--stream", "-", "--format", "jsonl", stdin="".join(lines))
     assert (outcome.status, outcome.err) == (0, "")
     answered = [json.loads(line) for line in outcome.out.splitlines()]
     assert [one["txn"] for one in answered] == list(range(len(transactions) + 1))
     text = ""
     for one in answered:
-        sides = [{name: [tuple(row) for row in rows] for name, rows in one[side].items()} for side in ("insert", "delete")]
-        changes = {name: (sides[0].get(name, []), sides[1].get(name, [])) for name in {*sides[0], *sides[1]}}
+        new, old = ({name: [tuple(row) for row in rows] for name, rows in one[side].items()} for side in ("insert", "delete"))
+        changes = {name: (new.get(name, []), old.get(name, [])) for name in {*new, *old}}
         text += format_changes(one["txn"], changes, "text", core.predicates)
     assert text == case.with_suffix(".expected").read_text(encoding="utf-8")
 
