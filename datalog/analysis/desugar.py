@@ -193,7 +193,8 @@ def _renamed_apart(rule: Rule) -> Rule:
     """The rule with other names for variables that one aggregate has for itself and another one, too."""
     if not any(isinstance(leaf, Comparison) and isinstance(leaf.right, Aggregate) for leaf in leaves(rule.body)):
         return rule
-    everywhere = {use.name for literal in (*rule.heads, rule.body) for use in variables(literal)}
+    literals: tuple[Literal, ...] = (*rule.heads, rule.body)
+    everywhere = {use.name for literal in literals for use in variables(literal)}
     outside = {use.name for head in rule.heads for use in variables(head)}.union(_names_outside(rule.body))
     return replace(rule, body=_Scopes(everywhere).conjunction(rule.body, frozenset(outside), {}))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal as OneOf
 
 from datalog.ir.formulas import (
@@ -67,6 +67,11 @@ def literal_variables(literal: Literal) -> Iterator[Variable]:
 def literal_names(literal: Literal) -> frozenset[str]:
     """The names of the variables in `literal`, at any depth."""
     return frozenset(variable.name for variable in literal_variables(literal))
+
+
+def names_in(literals: Iterable[Literal], terms: Iterable[Term]) -> frozenset[str]:
+    """The names of the variables in any of them."""
+    return frozenset[str]().union(*map(literal_names, literals), *map(term_names, terms))
 
 
 def literal_atoms(literal: Literal, under: Under = "") -> Iterator[tuple[Atom, Under]]:

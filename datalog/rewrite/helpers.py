@@ -37,12 +37,14 @@ class Helpers:
         return signature
 
 
-def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal], avoid: frozenset[str], text: str) -> Rule:
+def helper_rule(
+    head: Atom, part: Sequence[Literal], context: Sequence[Literal], avoid: frozenset[str], text: str, strict: bool = False
+) -> Rule:
     """The rule `head ← guard, part`, the guard taken from `context` and as small as it can be.
 
-    Where a computation may fail, the guard is as large as it can be: a computation that fails on rows which the rest of the body
-    excludes is no error. Literals that mention a predicate in `avoid` come into the guard only if nothing else binds what
-    they bind, so that a helper takes part in a recursion only if it must.
+    Where a computation may fail, and where it is to be `strict`, the guard is as large as it can be: a computation that fails on
+    rows which the rest of the body excludes is no error. Literals that mention a predicate in `avoid` come into the guard only if
+    nothing else binds what they bind, so that a helper takes part in a recursion only if it must.
     """
     wanted = frozenset(variable.name for variable in literal_variables(head))
     guard = sorted(_usable(context), key=lambda literal: _reluctance(literal, avoid))
@@ -51,7 +53,7 @@ def helper_rule(head: Atom, part: Sequence[Literal], context: Sequence[Literal],
         fewer = _without_unbound([other for other in guard if other is not literal], part)
         if _restricted(wanted, [*fewer, *part]):
             guard = fewer
-    if any(map(may_fail, (*guard, *part))):
+    if strict or any(map(may_fail, (*guard, *part))):
         guard = _all_that_holds(guard, part, context, avoid)
     return quantify([head], Conjunction((), (*guard, *part), head.span), head.span, text)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from datalog.analysis.safety import bound_by, unbound_uses
 from datalog.ir.core import Type
-from datalog.ir.formulas import Comparison, Literal, Term, Variable
-from datalog.ir.occurrences import literal_names, term_names
+from datalog.ir.formulas import Comparison, Literal, Operation, Term, Variable
+from datalog.ir.occurrences import names_in, term_names
 from datalog.ir.renaming import fresh_name
 from datalog.ir.text import format_term
 
@@ -45,7 +45,7 @@ def interval_of(body: Sequence[Literal], arguments: Sequence[Term], groups: froz
         return None
     (key,) = keys.values()
     rest = [literal for literal in body if not any(literal is side[0] for side in sides)]
-    within = frozenset[str]().union(*map(literal_names, rest), *map(term_names, arguments))
+    within = names_in(rest, arguments)
     bound = bound_by(rest, frozenset())
     lows = [(operator, end) for _, _, operator, end in sides if operator in (">", ">=")]
     highs = [(operator, end) for _, _, operator, end in sides if operator in ("<", "<=")]
@@ -66,9 +66,15 @@ def _sides(literal: Literal, groups: frozenset[str]) -> Iterator[tuple[Variable,
         (literal.left, literal.operator, literal.right),
         (literal.right, _FLIPPED[literal.operator], literal.left),
     ):
-        is_key = isinstance(side, Variable) and side.name not in groups and side.type is not Type.SYMBOL
-        if is_key and term_names(other) and term_names(other) <= groups:
+        if not isinstance(side, Variable) or side.name in groups or side.type is Type.SYMBOL:
+            continue
+        if term_names(other) and term_names(other) <= groups and _may_be_end(other):
             yield side, operator, other
+
+
+def _may_be_end(term: Term) -> bool:
+    """Whether a term, computed beside the aggregation, has a value: only sums and products beyond 64 bits have none."""
+    return not isinstance(term, Operation) or (term.name in ("+", "-", "*", "neg") and all(map(_may_be_end, term.arguments)))
 
 
 def _end(bounds: list[tuple[str, Term]], beside: list[Literal], taken: set[str]) -> tuple[str, Variable] | None:

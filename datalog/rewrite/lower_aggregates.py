@@ -8,7 +8,7 @@
 
 The groups are the variables that the aggregation shares with the rest of its rule. Where its body does not bind one of them, a
 predicate `@need` of the values that the rest of the rule gives it stands in the body as a guard (`datalog.rewrite.helpers`); so it
-does, with all groups, where a computation in the body may fail. If all that the body says of such variables is the interval of
+does, with all groups, where a computation in the body may fail. Else, if all that the body says of such variables is the interval of
 one of its own variables, the aggregate asks for intervals of that key instead, and the body stays one for all of them:
 
     t = sum v : { sales(day, v), day >= a, day <= b }
@@ -47,7 +47,7 @@ from datalog.ir.formulas import (
     Variable,
     Wildcard,
 )
-from datalog.ir.occurrences import literal_atoms, literal_names, literal_variables, may_fail, term_may_fail, term_names, term_variables
+from datalog.ir.occurrences import literal_atoms, literal_variables, may_fail, names_in, term_may_fail, term_variables
 from datalog.ir.primitives import AGGREGATES, ORDER
 from datalog.ir.renaming import fresh_name, rename_literal, rename_term
 from datalog.ir.text import format_literal, format_term
@@ -106,7 +106,7 @@ class _Lowering:
 
     def __init__(self, rule: Rule, owner: str, avoid: frozenset[str], shared: _Shared) -> None:
         self._rule, self._owner, self._avoid, self._shared = rule, owner, avoid, shared
-        self._names = {name for literal in (*rule.heads, rule.body) for name in literal_names(literal)}
+        self._names = set(names_in((*rule.heads, rule.body), ()))
         self.rules: list[Rule] = []
 
     def conjunction(self, conjunction: Conjunction, around: tuple[Literal, ...]) -> Conjunction:
@@ -138,9 +138,13 @@ class _Lowering:
         body = self._body(aggregation.body, context)
         names = groups_of(aggregation)
         interval = None if aggregation.grouping else interval_of(body, arguments, names, self._names)
+        within = interval.body if interval else body
+        fallible = any(map(may_fail, within)) or any(map(term_may_fail, arguments))
+        if fallible:
+            interval = None  # its one body would compute for rows that no interval holds
         if interval is not None:
             body, context = interval.body, (*context, *interval.beside)
-            names &= frozenset[str]().union(*map(literal_names, body), *map(term_names, arguments))
+            names &= names_in(body, arguments)
         used = (variable for term in (*arguments, *aggregation.arguments) for variable in term_variables(term))
         groups = tuple(
             {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}.values()
@@ -149,7 +153,7 @@ class _Lowering:
         columns: list[Term] = [*groups, *([interval.key] if interval else [])]
         columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
         columns += arguments
-        need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, context)
+        need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, fallible, context)
         source, needs = self._source(aggregation, columns, body, need, interval)
         head = self._head(aggregation, source, needs, groups, interval, ordered)
         ends = interval.ends if interval else ()
@@ -177,7 +181,7 @@ class _Lowering:
 
     def _alternatives(self, disjunction: Disjunction, others: tuple[Literal, ...], context: tuple[Literal, ...]) -> Literal:
         """A predicate of the variables that the disjunction shares with the rest, so that a row counts once."""
-        rest = frozenset().union(*map(literal_names, (*others, *context, *self._rule.heads)))
+        rest = names_in((*others, *context, *self._rule.heads), ())
         columns = shared_variables(disjunction, rest)
         around = tuple(literal for literal in (*others, *context) if not _aggregates(literal))
         assert can_stand_alone(columns, disjunction, around)
@@ -190,11 +194,16 @@ class _Lowering:
     # --- predicates -------------------------------------------------------------------------------------------------------
 
     def _need(
-        self, aggregation: Aggregation, body: Sequence[Literal], groups: Sequence[Variable], interval: Interval | None, context: Flat
+        self,
+        aggregation: Aggregation,
+        body: Sequence[Literal],
+        groups: Sequence[Variable],
+        interval: Interval | None,
+        fallible: bool,
+        context: Flat,
     ) -> Rule | None:
         """The rule for the values of groups, or the intervals, that are asked for; its head has no name yet. None: there need be none."""
         bound = bound_by(body, frozenset())
-        fallible = any(map(may_fail, body)) or any(map(term_may_fail, aggregation.arguments))
         if interval is not None:
             columns = (*groups, *interval.ends)
         elif fallible:
@@ -205,7 +214,7 @@ class _Lowering:
             return None
         around = tuple(literal for literal in context if not _aggregates(literal))
         head = Atom("", columns, aggregation.span)
-        rule = helper_rule(head, (), around, self._avoid, f"what is asked for by {self._rule.text}")
+        rule = helper_rule(head, (), around, self._avoid, f"what is asked for by {self._rule.text}", strict=fallible)
         restricts = interval is not None or not all(group.name in bound for group in columns)
         recursive = any(atom.predicate in self._avoid for atom, _ in literal_atoms(rule.body))
         return None if recursive and not restricts else rule

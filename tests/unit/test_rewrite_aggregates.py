@@ -1,0 +1,188 @@
+"""What becomes of aggregations: predicates for their bodies and needs, aggregates, and the atoms that stand for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from datalog.analysis import analyse
+from datalog.errors import ProgramError
+from datalog.ir.core import CoreAggregate, CoreProgram, Type
+from datalog.ir.text import format_aggregate, format_core_rule
+from datalog.rewrite import lower
+from datalog.syntax.parser import parse
+
+SALES = """
+.decl sales(region: symbol, day: number, x: number)
+.decl region(r: symbol)
+.decl span(a: number, b: number)
+.decl out(r: symbol, t: number)
+.decl over(a: number, b: number, t: number)
+"""
+
+
+def lowered(text: str) -> CoreProgram:
+    return lower(analyse(parse(SALES + text)))
+
+
+def rules_of(program: CoreProgram, kind: str) -> list[str]:
+    """The rules for the predicates `…@kindN`, or for those without an `@`."""
+    return [
+        format_core_rule(rule)
+        for rule in program.rules
+        if (f"@{kind}" in rule.head if kind else "@" not in rule.head) and not rule.text.startswith("the given rows")
+    ]
+
+
+def aggregates_of(program: CoreProgram) -> list[CoreAggregate]:
+    return [stratum.aggregate for stratum in program.strata if stratum.aggregate is not None]
+
+
+def shown(program: CoreProgram) -> list[str]:
+    return [format_aggregate(aggregate, program.predicates) for aggregate in aggregates_of(program)]
+
+
+def test_the_rows_of_a_body_count_with_all_their_columns() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, _, x) }.")
+    assert rules_of(program, "body") == ["out@body1(r, x) ← sales(r, _2, x)."]
+    assert shown(program) == ["out@agg1(r, sum) = sum over out@body1(r, x)."]
+
+
+def test_an_empty_group_has_the_sum_zero() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, _, x) }.")
+    assert rules_of(program, "") == ["out(r, t) ← region(r), out@agg1(r, t).", "out(r, t) ← region(r), !out@agg1(r, _), t = 0."]
+
+
+def test_an_empty_group_has_no_maximum() -> None:
+    program = lowered("out(r, t) :- region(r), t = max x : { sales(r, _, x) }.")
+    assert rules_of(program, "") == ["out(r, t) ← region(r), out@agg1(r, t)."]
+
+
+def test_a_total_of_the_papers_binds_its_groups_and_has_no_empty_one() -> None:
+    program = lowered("out(r, t) <- agg<<t = sum(x)>> sales(r, _, x).")
+    assert rules_of(program, "") == ["out(r, t) ← out@agg1(r, t)."]
+
+
+def test_aggregations_over_one_body_share_it_across_rules_whatever_their_variables_are_called() -> None:
+    program = lowered(
+        """out(r, t) :- region(r), t = sum x : { sales(r, _, x) }.
+        out(q, n) :- region(q), n = max y : { sales(q, _, y) }, m = sum z : { sales(q, _, z) }, m > 3."""
+    )
+    assert len(rules_of(program, "body")) == 1
+    assert [(aggregate.function, aggregate.source) for aggregate in aggregates_of(program)] == [("sum", "out@body1"), ("max", "out@body1")]
+
+
+def test_a_variable_of_one_aggregation_is_not_that_of_another() -> None:
+    program = lowered("out(r, a + b) :- region(r), a = sum x : { sales(r, x, _) }, b = sum x : { sales(r, _, x) }.")
+    assert rules_of(program, "body") == ["out@body1(r, x) ← sales(r, x, _3).", "out@body2(r, x') ← sales(r, _2, x')."]
+
+
+def test_an_order_goes_with_symbols_only() -> None:
+    program = lowered(
+        ".decl first(r: symbol) first(r) :- r = min s : { region(s) }. out(r, d) :- region(r), d = min x : { sales(r, x, _) }."
+    )
+    assert rules_of(program, "body")[0] == "first@body1(=@order(s), s) ← region(s), =@order(s) = @order(s)."
+    assert {(aggregate.types, aggregate.ordered) for aggregate in aggregates_of(program)} == {
+        ((Type.SYMBOL,), True),
+        ((Type.NUMBER,), False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "bounds", "need"),
+    [
+        ("day >= a, day <= b", ">= <=", "over@need1(a, b) ← span(a, b)."),
+        ("day > a, b >= day", "> <=", "over@need1(a, b) ← span(a, b)."),
+        ("a <= day, day < b + 1", ">= <", "over@need1(a, =b + 1) ← span(a, b), =b + 1 = b + 1."),
+    ],
+)
+def test_an_interval_of_a_key_is_asked_for(body: str, bounds: str, need: str) -> None:
+    program = lowered(f"over(a, b, t) :- span(a, b), t = sum x : {{ sales(_, day, x), {body} }}.")
+    (aggregate,) = aggregates_of(program)
+    assert (aggregate.low, aggregate.high) == tuple(bounds.split())
+    assert aggregate.groups == 0
+    assert rules_of(program, "body") == ["over@body1(day, x) ← sales(_1, day, x)."]
+    assert rules_of(program, "need") == [need]
+
+
+def test_an_interval_may_be_open_and_have_groups() -> None:
+    program = lowered("out(r, t) :- sales(r, d, _), t = count : { sales(r, day, _), day < d }.")
+    assert shown(program) == ["out@agg1(r, d, count) = count over out@body1(r, day) with day < d, for each out@need1(r, d)."]
+    assert rules_of(program, "need") == ["out@need1(r, d) ← sales(r, d, _)."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sales(_, day, x), day >= a, day >= b",  # two lower ends
+        "sales(_, day, x), day >= a, x <= b",  # two keys
+        "sales(_, day, x), day >= a, day <= b, x != a",  # an end is used otherwise
+        "sales(_, day, x), day != a, day <= b",
+        "sales(_, day, x), day >= 10 / a, day <= b",  # there is not always such an end
+    ],
+)
+def test_what_is_more_than_an_interval_is_guarded(body: str) -> None:
+    program = lowered(f"over(a, b, t) :- span(a, b), t = sum x : {{ {body} }}.")
+    (aggregate,) = aggregates_of(program)
+    assert (aggregate.needs, aggregate.groups) == ("", 2)
+    assert all("over@need1(a, b)" in rule for rule in rules_of(program, "body"))
+
+
+def test_symbols_make_no_interval() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(s, _, x), s <= r }.")
+    (aggregate,) = aggregates_of(program)
+    assert not aggregate.needs
+    assert rules_of(program, "body") == ["out@body1(r, x) ← sales(s, _2, x), out@need1(r), s <= r."]
+
+
+def test_a_disjunction_in_a_body_counts_a_row_once() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, d, x), (d = 1 ; d = 2 ; sales(_, d, 3)) }.")
+    (body,) = rules_of(program, "body")
+    assert body == "out@body1(r, x) ← sales(r, d, x), out@or1(d)."
+    assert len(rules_of(program, "or")) == 3
+
+
+def test_a_computation_that_may_fail_is_made_for_what_is_asked_for_only() -> None:
+    program = lowered('out(r, t) :- region(r), r != "x", t = sum 10 / x : { sales(r, _, x) }.')
+    assert rules_of(program, "need") == ['out@need1(r) ← region(r), r != "x".']
+    assert "out@need1(r)" in rules_of(program, "body")[0]
+
+
+def test_a_computation_that_cannot_fail_needs_no_guard() -> None:
+    program = lowered('.decl p(s: symbol, n: number) p(r, n) :- region(r), n = count : { sales(r, _, _), contains("a", r) }.')
+    assert not rules_of(program, "need")
+
+
+def test_aggregations_nest() -> None:
+    program = lowered("out(r, t) :- region(r), t = max n : { sales(r, d, _), n = count : { sales(_, d, _) } }.")
+    assert [aggregate.function for aggregate in aggregates_of(program)] == ["count", "max"]
+
+
+def test_one_aggregation_may_make_the_groups_of_another() -> None:
+    program = lowered("out(r, t) :- region(r), n = count : { sales(r, _, _) }, t = sum x : { sales(_, n, x) }.")
+    assert {aggregate.function for aggregate in aggregates_of(program)} == {"count", "sum"}
+
+
+def test_negations_take_aggregations() -> None:
+    program = lowered("out(r, 1) :- region(r), !(t = sum x : { sales(r, _, x) }, t > 3).")
+    assert rules_of(program, "") == ["out(r, =1) ← region(r), !out@not1(r), !out@not2(r), =1 = 1."]
+
+
+def test_an_aggregate_is_a_stratum_of_its_own_above_its_body() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, _, x) }.")
+    order = [stratum.predicates for stratum in program.strata]
+    assert order == [("out@body1",), ("out@agg1",), ("out",)]
+    assert [stratum.rules for stratum in program.strata][1] == ()
+
+
+def test_a_guard_that_only_the_recursion_can_give_is_refused() -> None:
+    with pytest.raises(ProgramError, match="an aggregate through recursion"):
+        lowered(".decl p(x: number) p(1). p(y + 1) :- p(y), y < 9, n = count : { sales(_, d, _), d < y }, n > 0.")
+
+
+def test_types_of_arguments_and_parameters_are_told() -> None:
+    program = lowered(
+        '.decl q(x: number, s: symbol) q(x, s) :- x = quantile d, 0.9 : { sales(_, d, _) }, s = join d, "+" : { sales(_, d, _) }.'
+    )
+    first, second = aggregates_of(program)
+    assert (first.types, first.parameter, first.result) == ((Type.NUMBER,), 0.9, Type.NUMBER)
+    assert (second.types, second.parameter, second.result) == ((Type.NUMBER,), "+", Type.SYMBOL)
