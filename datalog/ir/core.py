@@ -18,16 +18,14 @@ PyValue = int | float | str | bool | date | Decimal  # a datetime is a date, too
 Row = tuple[PyValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Type:
     """The primitive type that a value's code is made by; subtypes have been resolved to it. There is one object for each type.
 
-    Python's forms: int for number and unsigned, float, str for symbol, bool, `datetime.date`, `datetime.datetime` in UTC,
-    and `decimal.Decimal` for decimal(s), which has exactly `scale` = s digits behind the point.
+    `scale` is a decimal's, and -1 for all others. Python's forms: int for number and unsigned, float, str for symbol, bool,
+    `datetime.date`, `datetime.datetime` in UTC, and `decimal.Decimal` for decimal(s), which has exactly s digits behind the point.
     """
 
-    value: str
-    scale: int = -1  # of a decimal; -1: of no other type
+    __slots__ = ("scale", "value")
 
     NUMBER: ClassVar[Type]
     UNSIGNED: ClassVar[Type]
@@ -38,6 +36,9 @@ class Type:
     DATETIME: ClassVar[Type]
     DECIMALS: ClassVar[tuple[Type, ...]]  # by scale, from 0 to 18
     ALL: ClassVar[tuple[Type, ...]]  # in the order in which an open type is decided
+
+    def __init__(self, value: str, scale: int = -1) -> None:
+        self.value, self.scale = value, scale
 
     def __repr__(self) -> str:
         return f"<{self.value}>"
