@@ -18,7 +18,7 @@ from datalog.errors import DataError, Diagnostic, EvaluationError
 from datalog.ir.core import CoreProgram, Predicate, PyValue
 from datalog.ir.spelling import spell_value
 from datalog.maintain.joins import Joins
-from datalog.store.keys import Flags, all_values, arrange_keys, count_values, find_values
+from datalog.store.keys import Flags, all_values, arrange_keys, crowded_keys, find_values
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Delta, Storage
 from datalog.store.values import Values, shown
@@ -48,18 +48,11 @@ class Functions:
         if not self._names:
             return
         for name in names:
-            if not self._program.predicates[name].functional:
-                continue
-            if deltas is None:
-                inserted = self._storage.rows(name)
-            elif name in deltas:
-                inserted = deltas[name].inserted
-            else:
-                continue
-            keys = inserted[:, :-1]
-            crowded = keys[count_values(self._storage, name, keys, self._storage.roots) > 1]
-            if len(crowded):
-                self._refuse(self._program.predicates[name], sort_distinct(crowded))
+            if self._program.predicates[name].functional and (deltas is None or name in deltas):
+                inserted = None if deltas is None else deltas[name].inserted[:, :-1]
+                crowded = crowded_keys(self._storage, name, self._storage.roots, inserted)
+                if len(crowded):
+                    self._refuse(self._program.predicates[name], sort_distinct(crowded))
 
     def stored(self, name: str, keys: Words) -> tuple[Flags, Words]:
         """Which keys have a value in the committed version, and its code (0 for the others). O(log n) a key."""

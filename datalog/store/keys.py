@@ -26,10 +26,18 @@ def arrange_keys(storage: Storage, predicate: str) -> None:
         storage.add_arrangement(predicate, tuple(range(width - 1)))
 
 
-def count_values(storage: Storage, predicate: str, keys: Words, version: Words) -> Words:
-    """How many values each key of `int64[n, columns - 1]` has. O(log n) a key."""
+def crowded_keys(storage: Storage, predicate: str, version: Words, keys: Words | None = None) -> Words:
+    """The keys that have several values, of all or of those in `int64[n, columns - 1]`; a key may come more than once.
+
+    O(log n) a key that is given, and O(n) for all.
+    """
     kept = _needed(storage, predicate)
-    return kept.tree.count_prefixes(int(version[kept.number]), _turned(kept, keys))
+    root = int(version[kept.number])
+    if keys is not None and 4 * len(keys) < kept.tree.size(root):
+        return keys[kept.tree.count_prefixes(root, _turned(kept, keys)) > 1]
+    rows = kept.tree.export(root)
+    again = np.all(rows[1:, :-1] == rows[:-1, :-1], axis=1)
+    return kept.declared(rows[1:][again])[:, :-1]
 
 
 def find_values(storage: Storage, predicate: str, keys: Words, version: Words) -> tuple[Flags, Words]:
