@@ -49,19 +49,36 @@ class Level:
     waiting: list[Word] = field(default_factory=list)
 
     def comma(self) -> None:
-        """The comma belongs to the last word that takes one more argument; those behind it, and all if there is none, are names."""
-        while self.waiting and not (self.waiting[-1].begun and self.waiting[-1].commas < AGGREGATES[self.waiting[-1].name] - 1):
-            self.waiting.pop()
-        if self.waiting:
-            self.waiting[-1].commas += 1
+        """The comma belongs to a word that takes one more argument, or else to the call before the bracket."""
+        words = [word for word in self.waiting if word.begun and word.commas < AGGREGATES[word.name] - 1]
+        if word := chosen(words):
+            self.drop(self.waiting.index(word) + 1)
+            word.commas += 1
+        else:
+            self.drop(0)
+            self.is_call()
 
     def colon(self) -> Word | None:
-        """The word whose arguments end here; those behind it are names."""
-        fitting = [word for word in self.waiting if word.fits()]
-        chosen = next((word for word in reversed(fitting) if word.only_word), fitting[-1] if fitting else None)
-        if chosen is not None:
-            del self.waiting[self.waiting.index(chosen) :]
-        return chosen
+        """The word whose arguments end here."""
+        word = chosen([word for word in self.waiting if word.fits()])
+        if word is not None:
+            del self.waiting[self.waiting.index(word) :]
+        return word
+
+    def drop(self, first: int) -> None:
+        """The words from this place on are names after all, and their commas those of the call before the bracket."""
+        if any(word.commas for word in self.waiting[first:]):
+            self.is_call()
+        del self.waiting[first:]
+
+    def is_call(self) -> None:
+        if self.before is not None:
+            self.before.is_call = True
+
+
+def chosen(words: list[Word]) -> Word | None:
+    """Of those to which a sign may belong: the last that can be nothing but an aggregate, or else the last."""
+    return next((word for word in reversed(words) if word.only_word), words[-1] if words else None)
 
 
 def aggregates(text: str, start: int) -> tuple[set[int], int]:
@@ -72,7 +89,7 @@ def aggregates(text: str, start: int) -> tuple[set[int], int]:
     found: set[int] = set()
     levels = [Level(None)]
     previous: Word | None = None  # the word directly before the token
-    end = len(text)
+    last, end = "", len(text)
     for match in tokens(text, start):
         token, level = match.group(), levels[-1]
         operand = token[0].isalnum() or token[0] in '_?"'
@@ -86,27 +103,27 @@ def aggregates(text: str, start: int) -> tuple[set[int], int]:
             previous = Word(match.start(), token)
             level.waiting.append(previous)
         elif token in ("(", "[", "{"):
-            if token == "{" and (missing := level.colon()):
-                found.add(missing.start)
+            if token == "{" and last != ":" and (missing := level.colon()):
+                found.add(missing.start)  # its colon is forgotten
             levels.append(Level(word_before))
             if token == "[" and word_before is not None:
                 level.waiting.remove(word_before)
         elif token in (")", "]", "}"):
+            level.drop(0)
+            if last == "(":
+                level.is_call()
             if len(levels) == 1:
                 end = match.start()
                 break
             levels.pop()
         elif token == ",":
-            if level.before is not None:
-                level.before.is_call = True
             level.comma()
-        elif token == ":":
-            chosen = level.colon()
-            if chosen is not None:
-                found.add(chosen.start)
+        elif token == ":" and (ended := level.colon()):
+            found.add(ended.start)
         elif token in ENDS_ARGUMENTS:
-            level.waiting.clear()
+            level.drop(0)
         elif token == "." or match.group("directive"):
             end = match.start()
             break
+        last = token
     return found, end

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from datalog.errors import Diagnostic
+from datalog.syntax.aggregates import AGGREGATES
 from datalog.syntax.skim import TOKEN, tokens
 from datalog.syntax.source import Source
 
@@ -39,6 +40,7 @@ CONFUSIONS = (
 SPELLINGS = {
     "RPAR": "`)`", "COMMA": "`,`", "DOT": "`.`", "SEMICOLON": "`;`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`:-`",
     "SUBTYPE": "`<:`", "LPAR": "`(`", "NAME": "a name", "STRING": "a string", "NUMBER": "a number", "QUALIFIER": "a qualifier",
+    "RSQB": "`]`", "RBRACE": "`}`", "TOTALS_END": "`>>`",
 }  # fmt: skip
 
 
@@ -75,7 +77,8 @@ def _cut_short(source: Source, before: list[re.Match[str]], found: re.Match[str]
     if "DOT" in expected and "$END" not in expected:
         message, hint = "the full stop is missing", "a clause ends with a full stop: `.`"
     else:
-        message, hint = f"expected {_wanted(expected)} before the {'next clause' if found else 'end of the text'}", ""
+        message = f"expected {_wanted(expected)} before the {'next clause' if found else 'end of the text'}"
+        hint = _hint_of_part([token.group() for token in before], expected)
     return Mistake(source.diagnostic(message, end, end + 1, hint), found.start() if found else None)
 
 
@@ -89,7 +92,7 @@ def _misplaced(source: Source, before: list[re.Match[str]], found: re.Match[str]
         message, hint = f"{_quoted(token)} is no number", "numbers are 12, 0xff, 0b101, 12u, 1.5 and 1e-3"
     else:
         wanted = "a clause" if not before and "FACT" in expected else _wanted(expected)
-        message, hint = f"expected {wanted}, found {_quoted(token)}", _hint(source.text, start, token, previous, expected)
+        message, hint = f"expected {wanted}, found {_quoted(token)}", _hint(source.text, start, before, expected)
     if not before and hint == COMMENT_HINT:
         resume: int | None = source.line_end(start)
     elif not before and token == ")":
@@ -142,33 +145,47 @@ def _resume(text: str, clause: int, stopped: int) -> int | None:
 
 
 def _wanted(expected: frozenset[str]) -> str:
-    if expected >= {"BANG", "TRUTH"}:
+    if "BANG" in expected:
         return "a literal"
+    if "LBRACE" in expected:
+        return "`{` or an atom"
     if expected >= {"WILDCARD", "STRING"}:
-        return "a term" if "RPAR" not in expected else "a term or `)`"
-    if "COMPARE" in expected and not expected & {"DOT", "RPAR"}:
+        closing = [SPELLINGS[name] for name in ("RPAR", "RSQB") if name in expected]
+        return _listed(["a term", *closing])
+    if _is_half_literal(expected):
         return "a comparison such as `<` or `=`"
     if "FACT" in expected:
         # A directive is complete, but might go on.
         choices = [SPELLINGS[name] for name in ("LPAR", "COMMA", "EQUAL", "SUBTYPE", "QUALIFIER") if name in expected]
         return _listed([*choices, "the next clause"])
-    return _listed([SPELLINGS[name] for name in SPELLINGS if name in expected]) or "the end"
+    hidden = {"EQUAL"} if "COMPARE" in expected else set()
+    return _listed([SPELLINGS[name] for name in SPELLINGS if name in expected - hidden]) or "the end"
 
 
 def _listed(choices: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(choices[:-1]), *choices[-1:]]))
 
 
-def _hint(text: str, stopped: int, found: str, previous: str, expected: frozenset[str]) -> str:
+def _is_half_literal(expected: frozenset[str]) -> bool:
+    """Whether a term stands where a literal should, so that only a comparison can go on."""
+    return "COMPARE" in expected and not expected & {"DOT", "RPAR", "RBRACE", "COLON", "COMMA"}
+
+
+def _hint(text: str, stopped: int, before: list[re.Match[str]], expected: frozenset[str]) -> str:
+    rest = [token.group() for token in takewhile(lambda token: token.group() != ".", tokens(text, stopped))]
+    words = [token.group() for token in before]
+    found, previous = rest[0] if rest else ".", words[-1] if words else ""
     if "ARROW" in expected and found in (":", "=", "-", ":=", "<=", "=>", "->", "if"):
         return "did you mean `:-`?"
+    if words[:1] == [".decl"] and found in ("->", "["):
+        return "a functional predicate is declared so: .decl F(x: number) = y: number"
+    if hint := _hint_of_aggregate(words, rest, expected):
+        return hint
     for pattern, hint in CONFUSIONS:
         if re.match(pattern, text[stopped : stopped + 4]):
             return hint
-    if expected == {"LPAR"}:
-        return "an atom has parentheses, also one without terms: p()"
-    if expected == {"COLON"}:
-        return "an attribute has a type: x: number"
+    if hint := _hint_of_part(words, expected):
+        return hint
     if previous == "not":
         return "negation is written `!`"
     if found in (":-", "<-"):
@@ -177,8 +194,45 @@ def _hint(text: str, stopped: int, found: str, previous: str, expected: frozense
         return "a fact has no arrow: write `p(1).`"
     if found == "%" and expected & {"FACT", "BANG"}:
         return COMMENT_HINT
-    if "COMPARE" in expected and not expected & {"DOT", "RPAR"}:
+    if _is_half_literal(expected):
         return "a literal is an atom such as p(x), a negated one, or a comparison such as x < y"
+    return ""
+
+
+def _hint_of_part(words: list[str], expected: frozenset[str]) -> str:
+    """What belongs behind the words of a clause so far."""
+    previous = words[-1] if words else ""
+    if expected - {"LSQB"} == {"LPAR"}:
+        return "an atom has parentheses, also one without terms: p()"
+    if words[:1] == [".decl"]:
+        if previous == "=":
+            return "the value of a functional predicate has a name and a type: y: number"
+        return "an attribute has a type: x: number" if expected == {"COLON"} else ""
+    if previous == "]" and (expected == {"EQUAL"} or _is_half_literal(expected)):
+        return "a functional predicate has a value: F[x] = y"
+    return ""
+
+
+def _hint_of_aggregate(words: list[str], rest: list[str], expected: frozenset[str]) -> str:
+    """About aggregates and totals that are not quite there; `rest` begins with the token that cannot stand where it does."""
+    previous = words[-1] if words else ""
+    has_body = any(pair == (":", "{") for pair in pairwise(rest))
+    if ("agg", "<") in pairwise(words):
+        return "totals stand between double signs: agg<<t = sum(x)>>"
+    if "TOTALS_END" in expected:
+        return "totals end with `>>`"
+    if "<<" in words and expected == {"EQUAL"}:
+        return "a total has a name: agg<<t = sum(x)>>"
+    if words[-2:-1] == [":"] and "LPAR" in expected:
+        return "what is more than an atom stands in braces: count : { p(x), x > 1 }"
+    if "LBRACE" in expected or ("COLON" in expected and words[:1] not in ([".decl"], [".plan"])):
+        return "an aggregate has a body: sum x : { p(x) }"
+    if has_body and rest[0] == ":":
+        if AGGREGATES.get(previous):
+            return f"`{previous}` takes {AGGREGATES[previous]} argument{'s' * (AGGREGATES[previous] > 1)} before its colon"
+        return f"aggregates are {', '.join(sorted(AGGREGATES))}; one among the arguments of another stands in parentheses"
+    if has_body and WORD.match(previous) and previous not in AGGREGATES:
+        return f"`{previous}` is no aggregate: these are {', '.join(sorted(AGGREGATES))}"
     return ""
 
 
