@@ -139,6 +139,8 @@ def _sequence(returned: Any, count: int) -> Results:
             raise TypeError(f"returned an array of {returned.ndim} dimensions instead of 1")
     elif isinstance(returned, (str, bytes)) or not isinstance(returned, Sequence):
         raise TypeError(f"returned {shown(returned)} and no array")
-    if len(returned) != count:
-        raise TypeError(f"returned {len(returned)} result{'' if len(returned) == 1 else 's'} for {count} row{'' if count == 1 else 's'}")
-    return returned
+    results: Results = returned
+    if len(results) != count:
+        given = f"{len(results)} result{'' if len(results) == 1 else 's'}"
+        raise TypeError(f"returned {given} for {count} row{'' if count == 1 else 's'}")
+    return results

@@ -40,4 +40,5 @@ def calendar_part(name: str, column: Words, type: Type) -> Words:
         return months.astype("datetime64[Y]").astype(np.int64) + 1970
     if name == "month":
         return months.astype(np.int64) % 12 + 1
-    return (days - months.astype("datetime64[D]")).astype(np.int64) + 1
+    first: Words = months.astype("datetime64[D]").astype(np.int64)
+    return days.astype(np.int64) - first + 1
