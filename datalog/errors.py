@@ -76,5 +76,9 @@ class FunctionError(DatalogError):
     """A Python function cannot be one of a program's: its name or its types, or it reads the database that calls it."""
 
 
+class RejectedRows(UserWarning):
+    """Rows of a fact file that were not loaded; they stand in the file of rejected rows that was named for them."""
+
+
 class InternalError(DatalogError):
     """An invariant of the engine is broken. Always a bug of ours: please report it."""

@@ -5,6 +5,9 @@ could differ from what `parse_carefully` says, which goes through rows one by on
 Arrow would let pass and we do not: a field that goes on after its closing quote, a lone carriage return as a line
 end, an empty line as a row of empty fields, hexadecimal beyond 63 bits as a negative number, 1e400 as infinity.
 
+What has the form of a row but no meaning, a cell that its column's type does not admit, a row with too few cells or a null without a
+default, is a bad row: an error with its place, or a rejection.
+
 Rows of a predicate with one symbol column may be empty lines (the empty text). Elsewhere an empty line is an error, but
 for those at the end of the file, which hold nothing. A line may end with CR LF; a byte order mark is skipped.
 """
@@ -18,17 +21,21 @@ from typing import NamedTuple
 import numpy as np
 
 from datalog.errors import DataError, Diagnostic
+from datalog.io.cells import codes_of_cells
 from datalog.io.layout import Layout
 from datalog.io.literals import parse
+from datalog.io.nulls import NO_NULLS, Nulls, Rejection
 from datalog.ir.core import Predicate, PyValue, Type
+from datalog.ir.spelling import spell_value
 from datalog.store.interner import Codes
-from datalog.store.values import BadValue, Values
+from datalog.store.values import BadValue, Values, shown
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 STAND_IN = b"\x1f"  # for a delimiter of several characters, which Arrow does not take
 REPORTED = 10
 LONGEST_SHOWN = 200
 ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+WITHOUT_DEFAULT = 'give it one, default_{0}="…" (in Python defaults={{"{0}": …}}), or name a file for such rows, rejects="…"'
 NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 
 
@@ -38,6 +45,10 @@ class Field(NamedTuple):
     text: str
     start: int
     length: int
+
+    @property
+    def quoted(self) -> bool:
+        return self.length != len(self.text)
 
 
 class Record(NamedTuple):
@@ -51,16 +62,19 @@ class Record(NamedTuple):
     place: int = 0
 
 
-def parse_delimited(data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str) -> Codes:
-    """int64[n, k] of the rows in `data`, for k ≥ 1 columns. DataError names up to ten bad rows, each with its place."""
+def parse_delimited(
+    data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls = NO_NULLS
+) -> tuple[Codes, list[Rejection]]:
+    """int64[n, k] of the rows in `data`, for k ≥ 1 columns, and the bad rows if `nulls` has a file for them; if not, DataError names up
+    to ten of them, each with its place."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     if predicate.types != (Type.SYMBOL,):
         data = data.rstrip(b"\r\n")
-    fast = parse_fast(data, layout, predicate, values)
-    return parse_carefully(data, layout, predicate, values, file) if fast is None else fast
+    fast = parse_fast(data, layout, predicate, values, nulls)
+    return parse_carefully(data, layout, predicate, values, file, nulls) if fast is None else (fast, [])
 
 
-def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values) -> Codes | None:
+def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values, nulls: Nulls = NO_NULLS) -> Codes | None:
     """The rows by way of Arrow, or None where the careful way has to look."""
     import pyarrow as pa
     import pyarrow.csv as csv
@@ -88,7 +102,7 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         delimiter, start = STAND_IN, 0
     if layout.rfc4180 and b'"' in data and not well_quoted(data, start, delimiter):
         return None
-    arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64(), Type.SYMBOL: pa.string()}
+    arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64()}
     names = [str(number) for number in range(len(predicate.types))]
     try:
         table = csv.read_csv(
@@ -101,8 +115,10 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
                 ignore_empty_lines=False,
             ),
             convert_options=csv.ConvertOptions(
-                column_types={name: arrow_types[type] for name, type in zip(names, predicate.types, strict=True)},
-                null_values=[],
+                column_types={name: arrow_types.get(type, pa.string()) for name, type in zip(names, predicate.types, strict=True)},
+                null_values=sorted(nulls.tokens),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
             ),
         )
     except pa.ArrowInvalid:
@@ -110,9 +126,18 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
     codes = np.empty((table.num_rows, len(names)), np.int64)
     hexadecimal = b"0x" in data or b"0X" in data
     for number, (column, type) in enumerate(zip(table.columns, predicate.types, strict=True)):
+        if column.null_count:
+            default = nulls.defaults[number]
+            if default is None:
+                return None
+            column = column.fill_null(pa.scalar(default if type in arrow_types else spell_value(default), column.type))
         if type is Type.FLOAT and np.isinf(column.to_numpy()).any():
             return None
-        codes[:, number] = values.encode_column(column, type)
+        plain = type in arrow_types or type is Type.SYMBOL
+        found = values.encode_column(column, type) if plain else codes_of_cells(column, type, values)
+        if found is None:
+            return None
+        codes[:, number] = found
         if type is Type.NUMBER and hexadecimal and codes[:, number].min() < 0:
             return None
     return codes
@@ -127,16 +152,24 @@ def well_quoted(data: bytes, start: int, delimiter: bytes) -> bool:
     return found is not None and found.end() == len(data)
 
 
-def parse_carefully(data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str) -> Codes:
-    """The rows one by one. DataError with the first bad rows."""
+def parse_carefully(
+    data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls = NO_NULLS
+) -> tuple[Codes, list[Rejection]]:
+    """The rows one by one. DataError with the first bad rows, or all that are rejected."""
     text = data.decode("utf-8", "surrogateescape")
     valid = ESCAPED_BYTE.search(text) is None
     rows: list[tuple[PyValue, ...]] = []
     found: list[Diagnostic] = []
+    rejected: list[Rejection] = []
     for record in quoted_records(text, layout) if layout.rfc4180 else plain_records(text, layout):
         try:
-            rows.append(values_of(record, predicate, layout, text, valid))
+            rows.append(values_of(record, predicate, layout, text, valid, nulls))
         except BadField as error:
+            if nulls.rejects is not None:
+                place = error.placed(record, text, file)
+                row = ESCAPED_BYTE.sub("\ufffd", text[record.start : record.end])
+                rejected.append(Rejection(place.line, place.column, place.message, row))
+                continue
             if len(found) == REPORTED - 1:
                 error.hint = error.hint or f"reading stopped here, after {REPORTED} bad rows"
             found.append(error.placed(record, text, file))
@@ -144,7 +177,7 @@ def parse_carefully(data: bytes, layout: Layout, predicate: Predicate, values: V
                 break
     if found:
         raise DataError(found)
-    return values.encode_rows(rows, predicate.types)
+    return values.encode_rows(rows, predicate.types), rejected
 
 
 class BadField(Exception):
@@ -162,7 +195,7 @@ class BadField(Exception):
         return Diagnostic(self.message, file, line, self.start - begin + 1, shown, self.length, self.hint)
 
 
-def values_of(record: Record, predicate: Predicate, layout: Layout, text: str, valid: bool) -> tuple[PyValue, ...]:
+def values_of(record: Record, predicate: Predicate, layout: Layout, text: str, valid: bool, nulls: Nulls) -> tuple[PyValue, ...]:
     """A record's values. BadField says what is wrong with it; `valid` if the whole text is known to be valid UTF-8."""
     if not valid and (escaped := ESCAPED_BYTE.search(text, record.start, record.end)):
         raise BadField(f"the byte 0x{ord(escaped[0]) - 0xDC00:02x} is no valid UTF-8", escaped.start())
@@ -177,6 +210,14 @@ def values_of(record: Record, predicate: Predicate, layout: Layout, text: str, v
         raise BadField(f"{count} where {predicate.name} has {columns}", place, hint=hint)
     row: list[PyValue] = []
     for field, type, name in zip(fields, types, predicate.attributes, strict=True):
+        if field.text in nulls.tokens and not field.quoted:
+            default = nulls.defaults[len(row)]
+            if default is None:
+                what = shown(field.text) if field.text else "an empty cell"
+                message = f"{what} is a null, and column {name} of {predicate.name} has no default"
+                raise BadField(message, field.start, field.length, WITHOUT_DEFAULT.format(name))
+            row.append(default)
+            continue
         try:
             row.append(parse(field.text, type))
         except BadValue as error:

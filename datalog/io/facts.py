@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -15,10 +16,12 @@ import numpy as np
 
 from datalog.errors import DataError, Diagnostic
 from datalog.io.delimited import parse_delimited
-from datalog.io.layout import Layout, at, place_of, problem_of
+from datalog.io.layout import Layout, Place, at, place_of, problem_of, refuse
+from datalog.io.literals import parse as parse_cell
+from datalog.io.nulls import NO_NULLS, Nulls, defaults_of, give_account, tokens_of
 from datalog.ir.core import Predicate
 from datalog.store.interner import Codes
-from datalog.store.values import Values
+from datalog.store.values import BadValue, Values
 from datalog.syntax.tree import Directive
 
 GZIP = b"\x1f\x8b"
@@ -30,16 +33,31 @@ def read_facts(directive: Directive | None, predicate: Predicate, facts_dir: Pat
     """int64[n, k]: the rows of the file that an `.input` directive names (None: the default file).
 
     Rows come as they stand in the file, duplicates too; a nullary predicate has k = 1 and at most one row. DataError for
-    a missing file or a bad row, ProgramError for parameters that make no sense.
+    a missing file or a bad row, ProgramError for parameters that make no sense. A file of rejected rows lies in `facts_dir`, too.
     """
     place = place_of(directive)
+    nulls = nulls_of(directive, place, predicate, facts_dir) if directive else NO_NULLS
     wanted = facts_dir / (place.filename or f"{predicate.name}.facts")
     path = next((path for path in (wanted, wanted.with_name(wanted.name + ".gz")) if path.is_file()), None)
     if path is None:
         message = f"there is no fact file {wanted} for {predicate.name}"
         hint = neighbours(wanted)
         raise DataError([at(directive.span, message, hint) if directive else Diagnostic(message, str(wanted), 0, 0, hint=hint)])
-    return parse(contents(path), place.layout, predicate, values, path)
+    return parse(contents(path), place.layout, predicate, values, path, nulls)
+
+
+def nulls_of(directive: Directive, place: Place, predicate: Predicate, facts_dir: Path) -> Nulls:
+    """What an `.input` directive says of nulls and bad rows. ProgramError at the directive for what makes no sense."""
+    types = dict(zip(predicate.attributes, predicate.types, strict=False))
+    tokens = tokens_of(place.null)
+    try:
+        given = {name: parse_cell(text, types[name]) if name in types else text for name, text in place.defaults}
+        defaults = defaults_of(given, predicate, tokens)
+    except BadValue as error:
+        refuse(directive, f"a default of {predicate.name}: {error}")
+    except ValueError as error:
+        refuse(directive, str(error))
+    return Nulls(tokens, defaults, facts_dir / place.rejects if place.rejects else None)
 
 
 def read_table(
@@ -50,9 +68,15 @@ def read_table(
     delimiter: str | None = None,
     headers: bool = False,
     rfc4180: bool | None = None,
+    null: str | Iterable[str] | None = None,
+    defaults: Mapping[str, object] | None = None,
+    rejects: str | Path | None = None,
 ) -> Codes:
     """int64[n, k]: the rows of a file whose extension says how it is laid out: .csv with commas and quotes, .tsv, .facts
     and .txt with tabs, each also as .gz. Options overrule the extension; a first line of names is skipped only if `headers`.
+
+    A cell that is, without quotes, one of the texts in `null` ("NA|NULL", or a collection) holds the value that `defaults` has for its
+    column. Bad rows, and those with a null and no default, are a DataError, or are written to the CSV file `rejects`.
     """
     extensions = [extension.lower() for extension in path.suffixes if extension.lower() != ".gz"]
     layout = LAYOUTS.get(extensions[-1] if extensions else "")
@@ -65,15 +89,24 @@ def read_table(
     layout = Layout(layout.delimiter if delimiter is None else delimiter, headers, quotes)
     if problem := problem_of(layout.delimiter, layout.rfc4180):
         raise DataError([Diagnostic(problem, str(path), 0, 0)])
+    tokens = tokens_of(null)
+    try:
+        nulls = Nulls(tokens, defaults_of(defaults or {}, predicate, tokens), None if rejects is None else Path(rejects))
+    except ValueError as error:
+        raise DataError([Diagnostic(str(error), str(path), 0, 0)]) from None
     if not path.is_file():
         raise DataError([Diagnostic(f"there is no file {path} for {predicate.name}", str(path), 0, 0, hint=neighbours(path))])
-    return parse(contents(path), layout, predicate, values, path)
+    return parse(contents(path), layout, predicate, values, path, nulls)
 
 
-def parse(data: bytes, layout: Layout, predicate: Predicate, values: Values, path: Path) -> Codes:
-    return (
-        parse_nullary(data, layout, predicate, path) if predicate.nullary else parse_delimited(data, layout, predicate, values, str(path))
-    )
+def parse(data: bytes, layout: Layout, predicate: Predicate, values: Values, path: Path, nulls: Nulls) -> Codes:
+    if nulls.rejects is not None and nulls.rejects.resolve() == path.resolve():
+        raise DataError([Diagnostic(f"the rejected rows of {predicate.name} would be written over its facts", str(path), 0, 0)])
+    if predicate.nullary:
+        return parse_nullary(data, layout, predicate, path)
+    codes, rejected = parse_delimited(data, layout, predicate, values, str(path), nulls)
+    give_account(rejected, nulls, path, predicate)
+    return codes
 
 
 def parse_nullary(data: bytes, layout: Layout, predicate: Predicate, path: Path) -> Codes:

@@ -1,7 +1,7 @@
-"""What the parameters of `.input` and `.output` say about a file: its name, its delimiter, its header, its quotes.
+"""What the parameters of `.input` and `.output` say about a file: its name, its delimiter, its header, its quotes, its nulls.
 
-Soufflé's parameters with Soufflé's meaning. A parameter that we do not know is refused, because ignoring it would read
-or write something else than the program says.
+Soufflé's parameters with Soufflé's meaning, and of our own `null`, `default_COLUMN` and `rejects`. A parameter that we do not
+know is refused, because ignoring it would read or write something else than the program says.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from datalog.syntax.constants import SHORT_ESCAPES
 from datalog.syntax.tree import Directive, Span
 
 KNOWN = ("IO", "filename", "file", "delimiter", "headers", "rfc4180")
+OF_INPUT = ("null", "rejects")
+DEFAULT_OF = "default_"
 LATER = ("columns", "compress", "dbname", "fact-dir", "output-dir", "name", "operation", "params", "types")
 
 
@@ -32,11 +34,17 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a directive sends or takes rows: `io` is file or stdout; `filename` is empty where the default is meant."""
+    """Where a directive sends or takes rows: `io` is file or stdout; `filename` is empty where the default is meant.
+
+    `null` is what stands for no value (None: nothing does), `defaults` are columns and what they then hold, as they were
+    written, and `rejects` is a file for bad rows, or empty."""
 
     io: str
     filename: str
     layout: Layout
+    null: str | None = None
+    defaults: tuple[tuple[str, str], ...] = ()
+    rejects: str = ""
 
 
 DEFAULT = Place("file", "", Layout())
@@ -47,12 +55,22 @@ def place_of(directive: Directive | None) -> Place:
     if directive is None:
         return DEFAULT
     given: dict[str, str] = {}
+    defaults: list[tuple[str, str]] = []
+    known = KNOWN + OF_INPUT if directive.kind == "input" else KNOWN
     for name, value in directive.parameters:
         if name in LATER:
             refuse(directive, f"{name}= is not supported yet")
-        if name not in KNOWN:
-            refuse(directive, f"{name} is no parameter of .{directive.kind}", closest(name, KNOWN) or f"there are {', '.join(KNOWN)}")
+        if directive.kind == "input" and name.startswith(DEFAULT_OF):
+            defaults.append((name.removeprefix(DEFAULT_OF), str(value)))
+            continue
+        if name not in known:
+            listed = f"there are {', '.join(known)}" + (f" and {DEFAULT_OF}COLUMN" if known is not KNOWN else "")
+            refuse(directive, f"{name} is no parameter of .{directive.kind}", closest(name, known) or listed)
         given[name] = str(value)
+    if defaults and "null" not in given:
+        refuse(directive, f"{DEFAULT_OF}{defaults[0][0]} stands for a null, and nothing says what a null is", 'say it, such as null="NA"')
+    if "rejects" in given and len(directive.predicates) > 1:
+        refuse(directive, f"the rejected rows of {' and '.join(directive.predicates)} cannot have one file", "give each its own .input")
     io = given.get("IO", "file")
     if io not in (("file",) if directive.kind == "input" else ("file", "stdout")):
         refuse(directive, f"IO={io} is not supported yet", "IO=file reads and writes files" if io != "file" else "")
@@ -61,7 +79,8 @@ def place_of(directive: Directive | None) -> Place:
     if problem := problem_of(delimiter, rfc4180):
         refuse(directive, problem)
     filename = given.get("filename", given.get("file", ""))
-    return Place(io, filename, Layout(delimiter, truth(directive, given, "headers"), rfc4180))
+    layout = Layout(delimiter, truth(directive, given, "headers"), rfc4180)
+    return Place(io, filename, layout, given.get("null"), tuple(defaults), given.get("rejects", ""))
 
 
 def problem_of(delimiter: str, rfc4180: bool) -> str:

@@ -1,8 +1,9 @@
 """Relations to files and to the terminal, as Soufflé lays them out.
 
-Rows are sorted by value. Floats are written with 17 significant digits, which read back exactly. Without rfc4180 a symbol
-stands as it is; one that would not read back as the same row (it holds the delimiter or a line end) is an error and not
-a broken file. With rfc4180 every symbol stands in quotes. A file is written beside its place and then moved there, so
+Rows are sorted by value. Floats are written with 17 significant digits, which read back exactly, bools, dates, datetimes and
+decimals as `to_string` gives them. Without rfc4180 a symbol stands as it is; a value that would not read back as the same row (it
+holds the delimiter or a line end) is an error and not a broken file. With rfc4180 every symbol stands in quotes, and so does
+everything where the delimiter is a character of numbers or dates. A file is written beside its place and then moved there, so
 nobody ever sees half of it and a failed run leaves the old one.
 """
 
@@ -13,21 +14,18 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from datalog.errors import DataError, Diagnostic
 from datalog.io.layout import Layout, at, place_of
 from datalog.ir.core import Predicate, Type
+from datalog.ir.spelling import spell_value
 from datalog.store.interner import Codes
 from datalog.store.values import Values, shown
 from datalog.syntax.tree import Directive
 
 CHUNK = 10_000  # rows that are turned to text at once
-SPELLINGS = {
-    (type, quoted): {Type.FLOAT: "%.17g", Type.SYMBOL: '"%s"' if quoted else "%s"}.get(type, "%d")
-    for type in Type.ALL
-    for quoted in (True, False)
-}
+SPELLED = frozenset("0123456789+-.:TZaefilnrstu")  # the characters of everything but symbols
 
 
 def write_output(
@@ -87,26 +85,34 @@ def lines(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> 
         yield "()\n" * len(rows)
         return
     width = len(predicate.types)
-    row = layout.delimiter.replace("%", "%%").join(SPELLINGS[type, layout.rfc4180] for type in predicate.types) + "\n"
+    risky = not SPELLED.isdisjoint(layout.delimiter)
+    forms = ['"%s"' if layout.rfc4180 and (type is Type.SYMBOL or risky) else "%s" for type in predicate.types]
+    row = layout.delimiter.replace("%", "%%").join(forms) + "\n"
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         cells: list[object] = [None] * chunk.size
         for number, (type, name) in enumerate(zip(predicate.types, predicate.attributes, strict=True)):
-            column = values.decode_column(chunk[:, number], type)
-            if type is Type.SYMBOL:
-                if layout.rfc4180:
-                    column = [text.replace('"', '""') for text in column]
-                else:
-                    check_symbols(column, name, predicate, layout)
+            column = cells_of(values.decode_column(chunk[:, number], type), type)
+            if type is Type.SYMBOL and layout.rfc4180:
+                column = [text.replace('"', '""') for text in column]
+            elif not layout.rfc4180 and (type is Type.SYMBOL or risky):
+                check_cells(list(map(str, column)), name, predicate, layout)
             cells[number::width] = column
         yield row * len(chunk) % tuple(cells)
 
 
+def cells_of(column: list[Any], type: Type) -> list[Any]:
+    """What stands for a column's values, as `%s` writes it."""
+    if type is Type.FLOAT:
+        return [f"{value:.17g}" for value in column]
+    return column if type in (Type.NUMBER, Type.UNSIGNED, Type.SYMBOL) else list(map(spell_value, column))
+
+
 class Unwritable(Exception):
-    """A symbol that would not read back."""
+    """A value that would not read back."""
 
 
-def check_symbols(cells: Sequence[str], name: str, predicate: Predicate, layout: Layout) -> None:
+def check_cells(cells: Sequence[str], name: str, predicate: Predicate, layout: Layout) -> None:
     """Unwritable if a cell would end its field or its line early, or lose a character at an end of the file or line."""
     delimiter = layout.delimiter
     first, last = name == predicate.attributes[0], name == predicate.attributes[-1]
