@@ -87,9 +87,8 @@ class AggregateStratum:
         """Bring the index of intervals up to date."""
         assert self._needed is not None
         number, tree = self._needed
-        intervals = self._intervals(np.concatenate((delta.inserted, delta.deleted)))
-        signs = np.repeat(np.array((1, -1)), (len(delta.inserted), len(delta.deleted)))
-        intervals, signs = consolidate(intervals, signs)
+        come, gone = self._intervals(delta.inserted), self._intervals(delta.deleted)
+        intervals, signs = consolidate(np.concatenate((come, gone)), np.repeat(np.array((1, -1)), (len(come), len(gone))))
         self._storage.tally.cost += A_CHANGE * len(intervals)
         self._storage.roots[number], _ = tree.apply(int(self._storage.roots[number]), intervals, signs, SET)
 
