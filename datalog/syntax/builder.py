@@ -403,12 +403,21 @@ class Builder(Transformer[Token, Program]):
             return placeholder(written, span)
 
     def _nest(self, node: Nested, *parts: Term | Literal) -> None:
-        depth = 1 + max((self._depths.get(id(part), 0) for part in parts), default=0)
+        depth = 1 + max(map(self._depth, parts), default=0)
         self._depths[id(node)] = depth
         self._nested.append(node)
         if depth == DEEPEST + 1:
             hint = "give a part of it a name by a rule of its own"
             self._report(f"this nests more than {DEEPEST} levels deep", node.span.start, node.span.end, hint)
+
+    def _depth(self, part: Term | Literal) -> int:
+        match part:
+            case Atom(terms=terms):
+                return max(map(self._depth, terms), default=0)
+            case Comparison(left=left, right=right):
+                return max(self._depth(left), self._depth(right))
+            case _:
+                return self._depths.get(id(part), 0)
 
     def _check_name(self, name: str, start: int) -> None:
         if name in ("true", "false"):

@@ -1,4 +1,5 @@
-"""The canonical layout of a whole program: one clause a line, long rules one literal a line, comments kept at what they explain.
+"""The canonical layout of a whole program: one clause a line, long rules one literal a line and so the bodies of long aggregates,
+comments kept at what they explain.
 
 The author's blank lines between clauses stay, as one each; a generated tree, which has no lines, gets one where the kind of
 clause changes. A comment inside a rule stays at its literal, which breaks the rule into lines; inside a literal or any other
@@ -9,8 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from datalog.syntax.printer import format_clause, format_literal, format_rule, format_start
-from datalog.syntax.tree import Clause, Comment, Conjunction, Disjunction, Plan, Program, Rule, Span
+from datalog.syntax.printer import format_body, format_clause, format_literal, format_rule, format_start, format_term
+from datalog.syntax.tree import (
+    Aggregate,
+    Atom,
+    Clause,
+    Comment,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Literal,
+    Plan,
+    Program,
+    Rule,
+    Span,
+)
 
 WIDTH = 100
 INDENT = "    "
@@ -111,19 +125,42 @@ def _rule(rule: Rule, comments: list[Comment]) -> list[Line]:
     return lines
 
 
-def _codes(branches: tuple[Conjunction, ...], joined: bool) -> list[str]:
-    """The body's lines: a literal each or, if `joined`, a branch each as far as it fits."""
+def _codes(branches: tuple[Conjunction, ...], joined: bool, indent: str = INDENT, end: str = ".") -> list[str]:
+    """The body's lines: a literal each or, if `joined`, a branch each as far as it fits. Those of one literal are one code."""
     codes = []
     for number, branch in enumerate(branches, 1):
-        stop = "." if number == len(branches) else ";"
-        literals = [format_literal(literal) for literal in branch.literals]
-        together = f"{', '.join(literals)}{stop}"
-        if joined and len(INDENT + together) <= WIDTH:
+        stop = end if number == len(branches) else ";"
+        together = f"{', '.join(map(format_literal, branch.literals))}{stop}"
+        if joined and len(indent + together) <= WIDTH:
             codes.append(together)
         else:
+            literals = [_literal(literal, indent) for literal in branch.literals]
             codes.extend(f"{literal}," for literal in literals[:-1])
             codes.append(f"{literals[-1]}{stop}")
     return codes
+
+
+def _literal(literal: Literal, indent: str) -> str:
+    """On one line if it fits, or if it has no aggregate on a side of its own; else that aggregate's body goes to lines of its own."""
+    whole = format_literal(literal)
+    match literal:
+        case Atom(terms=(*_, Aggregate(body=body)), functional=True) | Comparison(right=Aggregate(body=body)):
+            after = ""
+        case Comparison(left=Aggregate(body=body) as left):
+            after = whole.removeprefix(format_term(left))
+        case _:
+            return whole
+    if len(indent + whole) < WIDTH:
+        return whole
+    match body.literals:
+        case (Disjunction(branches),):
+            pass
+        case _:
+            branches = (body,)
+    inner = indent + INDENT
+    before = whole.removesuffix(after).removesuffix(f" {format_body(body)} }}")
+    lines = (inner + code for code in _codes(branches, joined=len(branches) > 1, indent=inner, end=""))
+    return "\n".join((before, *lines, f"{indent}}}{after}"))
 
 
 def _place(comments: list[Comment], lines: list[Line], places: list[tuple[int, int]]) -> None:

@@ -19,6 +19,7 @@ from datalog.syntax.source import Source
 DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".plan", ".symbol_type", ".number_type")
 
 WORD = re.compile(r"[A-Za-z_?]")
+OPERAND = re.compile(r'[A-Za-z0-9_?"]')
 BAD_NUMBER = re.compile(r"[0-9]+[A-Za-z_]")
 UNKNOWN_DIRECTIVE = re.compile(r"\.[A-Za-z_]\w*")
 
@@ -84,7 +85,7 @@ def _cut_short(source: Source, before: list[re.Match[str]], found: re.Match[str]
 
 def _misplaced(source: Source, before: list[re.Match[str]], found: re.Match[str], expected: frozenset[str]) -> Mistake:
     """A token that cannot stand where it does."""
-    start, token, previous = found.start(), found.group(), before[-1].group() if before else ""
+    start, token = found.start(), found.group()
     if not before and (word := UNKNOWN_DIRECTIVE.match(source.text, start)):
         found = word
         message, hint = _unknown_directive(word.group())
@@ -223,7 +224,7 @@ def _hint_of_aggregate(words: list[str], rest: list[str], expected: frozenset[st
         return "totals end with `>>`"
     if "<<" in words and expected == {"EQUAL"}:
         return "a total has a name: agg<<t = sum(x)>>"
-    if words[-2:-1] == [":"] and "LPAR" in expected:
+    if words[-2:-1] == [":"] and expected - {"LSQB"} == {"LPAR"}:
         return "what is more than an atom stands in braces: count : { p(x), x > 1 }"
     if "LBRACE" in expected or ("COLON" in expected and words[:1] not in ([".decl"], [".plan"])):
         return "an aggregate has a body: sum x : { p(x) }"
@@ -231,7 +232,7 @@ def _hint_of_aggregate(words: list[str], rest: list[str], expected: frozenset[st
         if AGGREGATES.get(previous):
             return f"`{previous}` takes {AGGREGATES[previous]} argument{'s' * (AGGREGATES[previous] > 1)} before its colon"
         return f"aggregates are {', '.join(sorted(AGGREGATES))}; one among the arguments of another stands in parentheses"
-    if has_body and WORD.match(previous) and previous not in AGGREGATES:
+    if has_body and WORD.match(previous) and OPERAND.match(rest[0]):
         return f"`{previous}` is no aggregate: these are {', '.join(sorted(AGGREGATES))}"
     return ""
 

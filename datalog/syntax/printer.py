@@ -156,7 +156,7 @@ def _exposes_aggregate(term: Term) -> bool:
             return name in AGGREGATES
         case Operation(name, arguments) if name in INFIX or name in PREFIX:
             return any(map(_exposes_aggregate, arguments))
-        case Operation(name):
+        case Operation(name, (_,)):
             return name in AGGREGATES
     return False
 

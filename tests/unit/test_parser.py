@@ -9,9 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from datalog.errors import ProgramError
+from datalog.ir import primitives
 from datalog.syntax import parse, parse_atom, parse_literals
+from datalog.syntax.aggregates import AGGREGATES
 from datalog.syntax.builder import DEEPEST
 from datalog.syntax.tree import (
+    Aggregate,
+    Application,
     Atom,
     Attribute,
     Clause,
@@ -29,6 +33,7 @@ from datalog.syntax.tree import (
     Rule,
     Span,
     Term,
+    Total,
     Truth,
     TypeDeclaration,
     Variable,
@@ -187,6 +192,15 @@ def test_each_comparison_operator_compares_terms(operator: str) -> None:
 
 def test_true_and_false_are_literals() -> None:
     assert body("true, false, truex(x)") == (Truth(True), Truth(False), Atom("truex", (X,)))
+    assert body("(true)") == body("((true))") == (Truth(True),)
+    assert body("!(true; false)") == (Negation(both(Disjunction((both(Truth(True)), both(Truth(False)))))),)
+
+
+def test_true_and_false_are_terms_where_a_term_stands() -> None:
+    yes, no = Constant(True, "bool"), Constant(False, "bool")
+    assert body("x = true, false != f(true)") == (Comparison("=", X, yes), Comparison("!=", no, operation("f", yes)))
+    assert clause("p(true, 1).") == Rule((Atom("p", (yes, number(1))),), both(), "")
+    assert clause("p(false, x) :- p(x).") == Rule((Atom("p", (no, X)),), both(P), ":-")
 
 
 def test_names_may_have_question_marks_underscores_and_capitals() -> None:
@@ -231,6 +245,16 @@ def operation(name: str, *arguments: Term) -> Operation:
         ("-(1)", operation("-", number(1))),
         ("-(/* ( */ 1)", operation("-", number(1))),
         ("--1", operation("-", number(-1))),
+        ("x lor y lxor z", operation("lor", X, operation("lxor", Y, Z))),
+        ("x land y bor z", operation("land", X, operation("bor", Y, Z))),
+        ("x bxor y band z", operation("bxor", X, operation("band", Y, Z))),
+        ("x bshl 1 + y", operation("bshl", X, operation("+", number(1), Y))),
+        ("x bshr y bshru z", operation("bshru", operation("bshr", X, Y), Z)),
+        ("bnot x band y", operation("band", operation("bnot", X), Y)),
+        ("lnot -x ^ y", operation("lnot", operation("-", operation("^", X, Y)))),
+        ("x ^ bnot y ^ z * x", operation("*", operation("^", X, operation("bnot", operation("^", Y, Z))), X)),
+        ("bnot + band", operation("+", Variable("bnot"), Variable("band"))),
+        ("band(x, y)", operation("band", X, Y)),
         ("f(x, g()) + 1", operation("+", operation("f", X, operation("g")), number(1))),
     ],
 )
@@ -278,10 +302,132 @@ def test_a_number_out_of_range_is_refused_and_not_wrapped(text: str) -> None:
     assert text[:20] in found.message
 
 
+NESTED = (
+    f"p(x) :- q(x), y = {'F[' * (DEEPEST + 1)}x{']' * (DEEPEST + 1)}.",
+    f"p(x) :- q(x), y = {'count : { x = ' * (DEEPEST + 1)}x{' }' * (DEEPEST + 1)}.",
+    f"p(x) :- q(x), y = {'sum (' * (DEEPEST + 1)}x{') : p(x)' * (DEEPEST + 1)}.",
+)
+
+
 def test_nesting_deeper_than_a_recursive_walk_can_go_is_refused() -> None:
     assert len(parse(f"p({'-' * DEEPEST}x) :- q(x).").clauses) == 1
-    for text in (f"p({'-' * (DEEPEST + 1)}x) :- q(x).", f"p(x) :- {'!' * (DEEPEST + 1)}q(x).", f"p({'1+' * 10_000}x) :- q(x)."):
+    for text in (f"p({'-' * (DEEPEST + 1)}x) :- q(x).", f"p(x) :- {'!' * (DEEPEST + 1)}q(x).", f"p({'1+' * 10_000}x) :- q(x).", *NESTED):
         assert messages(text) == [f"this nests more than {DEEPEST} levels deep"]
+
+
+# --- Functional predicates ---------------------------------------------------------------------------------------------------------
+
+
+def functional(name: str, *terms: Term) -> Atom:
+    return Atom(name, terms, functional=True)
+
+
+def test_a_functional_declaration_has_its_value_last() -> None:
+    region, total = Attribute("region", "symbol"), Attribute("total", "decimal(2)")
+    assert clause(".decl s(region: symbol) = total: decimal(02)") == Declaration(("s",), (region, total), functional=True)
+    program = parse(".decl s() = total: decimal(2) inline\nbtree[1] = 2.")
+    assert program.clauses[0] == Declaration(("s",), (total,), ("inline",), functional=True)
+    assert program.clauses[0].span.end_column == 37
+
+
+def test_a_decimal_stands_wherever_a_type_does() -> None:
+    assert clause(".type P <: decimal( 2 )") == TypeDeclaration("P", "decimal(2)", True)
+    assert clause(".type P = decimal(18)") == TypeDeclaration("P", "decimal(18)", False)
+    assert clause(".decl decimal(decimal: decimal(0))") == Declaration(("decimal",), (Attribute("decimal", "decimal(0)"),))
+
+
+@pytest.mark.parametrize("text", ['F["a", -3, true] = 7.', 'F[ "a",-3 , true ]= 7 .', 'F /* c */ ["a", -3, true] = 7.'])
+def test_a_functional_fact_reads_the_same_however_it_is_spaced(text: str) -> None:
+    found = clause(text)
+    head = functional("F", Constant("a", "symbol"), number(-3), Constant(True, "bool"), number(7))
+    assert found == Rule((head,), both(), "")
+    assert isinstance(found, Rule)
+    assert text[found.heads[0].span.start : found.heads[0].span.end] == text.rstrip(". ")
+
+
+def test_an_equality_of_a_functional_value_is_an_atom_and_every_other_comparison_is_none() -> None:
+    application = Application("F", (X,))
+    assert body("F[x] = y, F[] = F[x], a.b[x] = 1") == (
+        functional("F", X, Y),
+        functional("F", application),
+        functional("a.b", X, number(1)),
+    )
+    assert body("y = F[x]") == (Comparison("=", Y, application),)
+    assert body("F[x] != y") == (Comparison("!=", application, Y),)
+    assert body("F[x] + 1 = y") == (Comparison("=", operation("+", application, number(1)), Y),)
+    assert body("!F[x] = y") == (Negation(both(functional("F", X, Y))),)
+
+
+def test_the_value_of_a_functional_head_is_any_term_and_either_arrow_may_follow() -> None:
+    difference = functional("F", X, operation("-", Application("G", (X,)), Y))
+    assert clause("F[x] = G[x] - y <- q(x).") == Rule((difference,), both(Q), "<-")
+    assert clause("F[x] = G[x] - y, p(x) :- q(x).") == Rule((difference, P), both(Q), ":-")
+    assert clause("F[x] = G[x] - y.") == Rule((difference,), both(), "")
+
+
+@pytest.mark.parametrize("left", ["f(x)", "F[x]", "(x + 1)", "sum x : { p(x) }"])
+def test_an_arrow_in_a_body_compares_whatever_stands_before_it(left: str) -> None:
+    assert body(f"{left} <-1") == (Comparison("<", term(left), number(-1)),)
+
+
+# --- Aggregates --------------------------------------------------------------------------------------------------------------------
+
+
+def aggregate(function: str, *arguments: Term) -> Aggregate:
+    return Aggregate(function, arguments, both(P))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sum x : { p(x) }", aggregate("sum", X)),
+        ("count : { p(x) }", aggregate("count")),
+        ("count : p(x)", aggregate("count")),
+        ("sum(x * 2) : { p(x) }", aggregate("sum", operation("*", X, number(2)))),
+        ("sum (x) * 2 : { p(x) }", aggregate("sum", operation("*", X, number(2)))),
+        ("sum -x : { p(x) }", aggregate("sum", operation("-", X))),
+        ("quantile (x), 0.5 : { p(x) }", aggregate("quantile", X, Constant(0.5, "float"))),
+        ("max(x, y)", operation("max", X, Y)),
+        ("max(x, y) + sum z : { p(x) }", operation("+", operation("max", X, Y), aggregate("sum", Z))),
+        ("sum max(x, y) : { p(x) }", aggregate("sum", operation("max", X, Y))),
+        ("f(max, sum x : { p(x) })", operation("f", Variable("max"), aggregate("sum", X))),
+        ("f(join(x), join y, z : { p(x) })", operation("f", operation("join", X), aggregate("join", Y, Z))),
+        ("sum - 1", operation("-", Variable("sum"), number(1))),
+        ("sum band : { p(x) }", aggregate("sum", Variable("band"))),
+        ("sum count : { p(x) }", aggregate("sum", Variable("count"))),
+        ("sum (count : p(x)) : { p(x) }", aggregate("sum", aggregate("count"))),
+        ("sum x : { p(x) } + count : p(x)", operation("+", aggregate("sum", X), aggregate("count"))),
+    ],
+)
+def test_a_colon_makes_an_aggregate_of_a_word_that_is_not_reserved(text: str, expected: Term) -> None:
+    assert term(text) == expected
+
+
+def test_the_names_of_aggregates_remain_names() -> None:
+    program = parse(
+        "sum(x) :- count(x), max = min, !join(x, mean).\nmax[x] = min[x].\n.decl sum(count: max)\ncount(1).\nagg(agg) <- agg(agg)."
+    )
+    assert [type(found) for found in program.clauses] == [Rule, Rule, Declaration, Rule, Rule]
+
+
+def test_the_body_of_an_aggregate_is_as_that_of_a_rule() -> None:
+    (found,) = body("x = sum y : { q(x), !(r(x); y < 1), z = max y : { p(x) } ; p(x) }")
+    assert isinstance(found, Comparison)
+    assert isinstance(found.right, Aggregate)
+    (disjunction,) = found.right.body.literals
+    assert isinstance(disjunction, Disjunction)
+    assert disjunction.branches[0].literals[-1] == Comparison("=", Z, aggregate("max", Y))
+
+
+def test_totals_stand_between_the_arrow_and_the_body() -> None:
+    totals = (Total(Y, "sum", (operation("*", X, number(2)),)), Total(Z, "count", ()))
+    for arrow in (":-", "<-"):
+        found = clause(f"F[] = y {arrow} agg << y = sum(x * 2), z = count() >> p(x), q(x).")
+        assert found == Rule((functional("F", Y),), both(P, Q), arrow, totals=totals)
+
+
+def test_the_syntax_and_the_engine_know_the_same_aggregates() -> None:
+    assert {name: len(function.arguments) for name, function in primitives.AGGREGATES.items()} == AGGREGATES
 
 
 # --- Places ------------------------------------------------------------------------------------------------------------------------
@@ -345,7 +491,9 @@ def test_a_query_that_is_none_is_refused(text: str) -> None:
 
 def test_one_atom_is_read_alone() -> None:
     assert parse_atom(" path(1, x) ") == parse_atom("path(1, x).") == Atom("path", (number(1), X))
-    for text in ("p(x), q(x)", "!p(x)", "x = 1"):
+    assert parse_atom("F[1] = x.") == functional("F", number(1), X)
+    assert parse_atom("F[] = sum x : { p(x) }") == functional("F", aggregate("sum", X))
+    for text in ("p(x), q(x)", "!p(x)", "x = 1", "F[x] < 1"):
         with pytest.raises(ProgramError, match="expected one atom"):
             parse_atom(text)
 

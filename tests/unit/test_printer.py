@@ -62,6 +62,33 @@ def laid_out(text: str) -> str:
         ("0xff", "0xff"),
         ("1e3", "1e3"),
         ("01.50", "01.50"),
+        ("true", "true"),
+        ("(x band y) bor (z bxor 1)", "x band y bor z bxor 1"),
+        ("x band (y bor 1)", "x band (y bor 1)"),
+        ("(x lor y) land z", "(x lor y) land z"),
+        ("x bshl (1 + y)", "x bshl 1 + y"),
+        ("bshl(x, 1)", "x bshl 1"),
+        ("bnot(x)", "bnot x"),
+        ("bnot (x + 1)", "bnot (x + 1)"),
+        ("(bnot x) ^ 2", "(bnot x) ^ 2"),
+        ("-bnot(1)", "-bnot 1"),
+        ("bnot", "(bnot)"),
+        ("band band band", "band band band"),
+        ("F [ x,1 ] + a.G[]", "F[x, 1] + a.G[]"),
+        ("sum x:{p(x)}", "sum x : { p(x) }"),
+        ("1 + (sum x : {p(x)})", "1 + sum x : { p(x) }"),
+        ("(sum x : {p(x)}) + 1", "sum x : { p(x) } + 1"),
+        ("count:p(_)", "count : { p(_) }"),
+        ("count : { p(x); q(x), !r(x) }", "count : { p(x); q(x), !r(x) }"),
+        ("sum(x * 2) : { p(x) }", "sum x * 2 : { p(x) }"),
+        ("sum (x + 1) * y : { p(x, y) }", "sum (x + 1) * y : { p(x, y) }"),
+        ("sum -x : { p(x) }", "sum -x : { p(x) }"),
+        ("quantile x,0.9 : { p(x) }", "quantile x, 0.9 : { p(x) }"),
+        ("sum (count : p(x)) : { q(x) }", "sum (count : { p(x) }) : { q(x) }"),
+        ("sum count : { q(count) }", "sum (count) : { q(count) }"),
+        ("sum max(x, y) : { q(x, y) }", "sum max(x, y) : { q(x, y) }"),
+        ("sum -max(x, y) : { q(x, y) }", "sum -max(x, y) : { q(x, y) }"),
+        ("sum (max(x)) : { q(x, y) }", "sum (max(x)) : { q(x, y) }"),
     ],
 )
 def test_a_term_takes_the_fewest_parentheses_and_keeps_its_spellings(written: str, canonical: str) -> None:
@@ -95,6 +122,10 @@ def test_a_constant_without_a_spelling_is_written_canonically(term: Term, canoni
         ("!x=y", "!(x = y)"),
         ("!(p(x),q(x))", "!(p(x), q(x))"),
         ("!(p(x);q(x))", "!(p(x); q(x))"),
+        ("F[x]=y", "F[x] = y"),
+        ("!F[x]=y", "!(F[x] = y)"),
+        ("F[x]!=y", "F[x] != y"),
+        ("true=x", "true = x"),
         ("!(p(x),(q(x);r(x)))", "!(p(x), (q(x); r(x)))"),
     ],
 )
@@ -111,6 +142,11 @@ def test_a_literal_is_written_with_the_fewest_parentheses(written: str, canonica
         ("p(x)<-(q(x);r(x)).", "p(x) <- q(x); r(x)."),
         (".decl p,q( x:number )  inline brie", ".decl p, q(x: number) inline brie"),
         (".decl p( )", ".decl p()"),
+        (".decl F( x:number )=y:decimal( 02 )  inline", ".decl F(x: number) = y: decimal(2) inline"),
+        (".type P=decimal(2)", ".type P = decimal(2)"),
+        ('F["a",-1]=70 .', 'F["a", -1] = 70.'),
+        ("F[x]=G[x]-1<-q(x).", "F[x] = G[x] - 1 <- q(x)."),
+        ("t[p]=s<-agg<<s=sum(c),n=count()>>q(p,c).", "t[p] = s <- agg<<s = sum(c), n = count()>> q(p, c)."),
         (".type T<:symbol", ".type T <: symbol"),
         (".number_type T", ".type T <: number"),
         (".input p()", ".input p"),
@@ -188,6 +224,48 @@ def test_a_long_disjunction_has_one_branch_a_line_where_that_fits() -> None:
             {four}.
         """
     )
+
+
+def test_the_body_of_a_long_aggregate_has_one_literal_a_line() -> None:
+    literals = "sales(region, store, day, amount), !returned(region, store, day), day >= first_day, day < last_day"
+    text = f'total[region] = t :- t = sum amount : {{ {literals} }}, region != "", count : {{ {literals} }} > 1.'
+    expected = laid_out(
+        """
+        total[region] = t :-
+            t = sum amount : {
+                sales(region, store, day, amount),
+                !returned(region, store, day),
+                day >= first_day,
+                day < last_day
+            },
+            region != "",
+            count : {
+                sales(region, store, day, amount),
+                !returned(region, store, day),
+                day >= first_day,
+                day < last_day
+            } > 1.
+        """
+    )
+    assert formatted(text) == formatted(expected) == expected
+
+
+def test_a_long_aggregate_keeps_the_comments_at_its_literal() -> None:
+    branches = "; ".join(f"{name * 40}(x)" for name in "abc")
+    text = f"p(s) :- q(s), // one\n s = count : {{ {branches} /* two */ }}. // three"
+    expected = laid_out(
+        f"""
+        p(s) :-
+            q(s), // one
+            /* two */
+            s = count : {{
+                {"a" * 40}(x);
+                {"b" * 40}(x);
+                {"c" * 40}(x)
+            }}. // three
+        """
+    )
+    assert formatted(text) == formatted(expected) == expected
 
 
 # --- Comments ----------------------------------------------------------------------------------------------------------------------
