@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import get_args
 
@@ -314,3 +316,16 @@ def test_a_random_stream_does_to_a_functional_predicate_what_it_does_to_a_dictio
         assert set(database["sales"]) == rows
         assert {key: database["sales"][key] for key in {row[:2] for row in rows}} == {row[:2]: row[2] for row in rows}
         database.check()
+
+
+def test_rows_and_keys_of_every_type_are_found_without_being_taken_for_others() -> None:
+    db = Database(".decl stay(day: date, paid: bool) = sum: decimal(2)\n")
+    day, other = date(2024, 2, 29), datetime(2024, 2, 29, tzinfo=UTC)
+    with db.transaction() as tx:
+        tx.upsert("stay", {(day, True): Decimal("12.5"), (day, False): 3})
+    stay = db["stay"]
+    assert (stay[day, True], stay[day, False]) == (Decimal("12.50"), Decimal("3.00"))
+    assert (day, True, Decimal("12.500")) in stay
+    assert not any(row in stay for row in ((day, 1, 12), (other, True, Decimal("12.5")), ("2024-02-29", True, 12), (day, True, 12.5)))
+    with pytest.raises(DataError, match="1 is no bool"):
+        stay[day, 1]
