@@ -12,7 +12,7 @@ from datalog.errors import ProgramError
 from datalog.ir import primitives
 from datalog.syntax import parse, parse_atom, parse_literals
 from datalog.syntax.aggregates import AGGREGATES
-from datalog.syntax.builder import DEEPEST
+from datalog.syntax.terms import DEEPEST
 from datalog.syntax.tree import (
     Aggregate,
     Application,
