@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.bench.measure import Skipped, Wrong
 from tests.bench.report import Report
 
-BENCHES = ("facebook", "closure", "points_to", "crossover", "orders", "records_versus_derived", "startup")
+BENCHES = ("facebook", "closure", "points_to", "aggregates", "crossover", "orders", "records_versus_derived", "startup")
 
 
 @click.command()

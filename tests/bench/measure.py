@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.database import Database
+from datalog.last_words import INSERT
 from datalog.maintain.engine import Engine, Maintain, Progress
 from datalog.transaction import Changes
 
@@ -118,8 +119,7 @@ class _Given(Measured):
 
         found = super()._first_facts(directory)
         for name, rows in self._given_rows.items():
-            stored, codes = self.encode(name, rows)
-            found[stored] = sort_distinct(codes)
+            found[self.predicates[name].base or name] = sort_distinct(self.encode(name, rows, INSERT))
         return found
 
 
