@@ -13,7 +13,24 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from datalog.errors import InternalError
 from datalog.store import btree
-from datalog.store.btree import COUNT_UP, EMPTY, MAX, REMOVE, SET, BTree
+from datalog.store.btree import (
+    ADD,
+    ALL_BITS,
+    ANY_BITS,
+    COUNT_UP,
+    EMPTY,
+    GREATEST_KEY,
+    GREATEST_PAYLOAD,
+    LEAST_KEY,
+    MAX,
+    NO_SCAN,
+    ODD_BITS,
+    PRODUCT,
+    REMOVE,
+    SET,
+    TOTAL,
+    BTree,
+)
 from datalog.store.pool import PagePool
 from tests.kernels.blocks import Block, Row, block, examples, keys, random_rows, tuples
 
@@ -31,7 +48,7 @@ def expected(contents: Contents, rows: list[Row], weights: list[int], action: in
             contents.pop(row, None)
         elif action == MAX:
             contents[row] = max(contents.get(row, weight), weight)
-        elif action == COUNT_UP:
+        elif action in (COUNT_UP, ADD):
             contents[row] = contents.get(row, 0) + weight
             if contents[row] == 0:
                 del contents[row]
@@ -43,13 +60,14 @@ class Transactions(RuleBasedStateMachine):
     """One tree in one pool, always inside a transaction."""
 
     width = 2
-    payload = scan = False
+    payload = False
+    scans: tuple[int, ...] = (NO_SCAN, LEAST_KEY, GREATEST_KEY, ALL_BITS, ANY_BITS)
     action = SET
 
-    @initialize(rows=st.sampled_from([(256, 3), (256, 4), (28, None)]))
-    def begin(self, rows: tuple[int, int | None]) -> None:
+    @initialize(rows=st.sampled_from([(256, 3), (256, 4), (28, None)]), data=st.data())
+    def begin(self, rows: tuple[int, int | None], data: st.DataObject) -> None:
         self.pool = PagePool(*rows)
-        self.tree = BTree(self.pool, self.width, self.payload, self.scan)
+        self.tree = BTree(self.pool, self.width, self.payload, data.draw(st.sampled_from(self.scans)))
         self.root = self.committed_root = EMPTY
         self.contents: Contents = {}
         self.committed: Contents = {}
@@ -130,26 +148,30 @@ class Transactions(RuleBasedStateMachine):
 class Counts(Transactions):
     width = 1
     payload = True
+    scans: tuple[int, ...] = (NO_SCAN, TOTAL, ODD_BITS, PRODUCT)
     action = COUNT_UP
 
 
-class Scans(Transactions):
+class Ends(Transactions):
     width = 3
-    payload = scan = True
+    payload = True
+    scans = (GREATEST_PAYLOAD,)
     action = MAX
 
 
-class CountsWithScan(Counts):
-    scan = True
+class Sums(Counts):
+    width = 2
+    scans = (TOTAL, GREATEST_PAYLOAD)
+    action = ADD
 
 
 LIMITS = settings(max_examples=examples(100), stateful_step_count=14, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-for machine in (Transactions, Counts, Scans, CountsWithScan):
+for machine in (Transactions, Counts, Ends, Sums):
     machine.TestCase.settings = LIMITS
 TestSetsOfRows = Transactions.TestCase
 TestSupportCounts = Counts.TestCase
-TestScans = Scans.TestCase
-TestSupportCountsWithScan = CountsWithScan.TestCase
+TestEndsOfIntervals = Ends.TestCase
+TestSums = Sums.TestCase
 
 
 def committed(tree: BTree, rows: Block, payloads: Block | None = None) -> int:
@@ -282,7 +304,7 @@ def test_actions_that_need_payloads_are_refused_on_trees_without() -> None:
     pool = PagePool()
     pool.begin()
     row, one = block([(1, 2)], 2), np.ones(1, np.int64)
-    for action in (COUNT_UP, MAX):
+    for action in (COUNT_UP, MAX, ADD):
         with pytest.raises(ValueError, match="needs a tree with payloads"):
             BTree(pool, 2).apply(EMPTY, row, one, action)
 

@@ -30,7 +30,9 @@ def test_deleting_the_minimum_of_a_group_costs_the_logarithm_of_its_size(case: C
     costs = []
     for size in SIZES:
         values = [float(place) if case.types[0] is F else place for place in range(size)]
-        rows: set[Row] = {(1, *(value,) * len(case.types), 0) for value in values} | {(2, *(value,) * len(case.types), 0) for value in values[:50]}
+        rows: set[Row] = {(1, *(value,) * len(case.types), 0) for value in values} | {
+            (2, *(value,) * len(case.types), 0) for value in values[:50]
+        }
         live = Live(case, Options(maintain="derived", rows_per_page=16), {"e": rows})
         for place in range(3):
             before = live.engine.steps
@@ -38,9 +40,8 @@ def test_deleting_the_minimum_of_a_group_costs_the_logarithm_of_its_size(case: C
             costs.append(live.engine.steps - before)
         if case.function == "min":
             assert (1, 3) in live.rows()
-    assert max(costs) <= 150
-    last = costs[-3:]
-    assert max(last) - min(costs[:3]) <= 75, f"pages and iterator steps, for groups of {SIZES}: {costs}"
+    assert max(costs) <= 40, f"pages and iterator steps, for groups of {SIZES}: {costs}"
+    assert max(costs[-3:]) - min(costs[:3]) <= 15, costs
 
 
 @pytest.mark.parametrize("case", INTERVALS, ids=str)
@@ -50,7 +51,7 @@ def test_an_interval_over_a_million_rows_looks_into_at_most_64_pages(case: Case)
         before = live.engine.steps
         deltas = live.apply({"n": [(1, low, high)]})
         assert len(deltas["result"].inserted) == 1
-        assert live.engine.steps - before <= NODES + 10, "ten are the two rules that copy a row"
+        assert live.engine.steps - before <= NODES, "with the steps of the two rules that copy a row"
 
 
 def test_a_changed_row_concerns_the_intervals_around_its_key_alone() -> None:
@@ -59,11 +60,11 @@ def test_a_changed_row_concerns_the_intervals_around_its_key_alone() -> None:
     before = live.engine.steps
     deltas = live.apply({"e": [(1, 5, 100, -1)]})
     assert len(deltas["result"].inserted) == 1
-    assert live.engine.steps - before <= 2 * NODES
+    assert live.engine.steps - before <= NODES
 
 
 def _intervals(case: Case) -> Live:
-    """A group with a row for each key below ROWS; engines are given codes here, as Python rows would take long."""
+    """A group with a row for each key below ROWS, which the engine gets as codes, since so many Python rows take long."""
     case = case.within(">=", "<=")
     live = Live(case, Options(maintain="derived"))
     keys = np.arange(ROWS, dtype=np.int64)

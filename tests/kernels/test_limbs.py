@@ -1,0 +1,74 @@
+"""Limbs against fractions: what is put together from them is the exact sum, whatever the order and whatever came and went."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datalog.ir.core import PyValue, Type
+from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs
+from datalog.store.values import Values
+from tests.kernels.blocks import Block, examples
+
+Weighted = list[tuple[PyValue, int]]
+KINDS = {WHOLE: Type.NUMBER, BIASED: Type.UNSIGNED, FLOATS: Type.FLOAT}
+NUMBERS: dict[int, st.SearchStrategy[PyValue]] = {
+    WHOLE: st.integers(-(2**63), 2**63 - 1),
+    BIASED: st.integers(0, 2**64 - 1),
+    FLOATS: st.floats(allow_nan=False, allow_infinity=False),
+}
+WEIGHTS = st.integers(-3, 3)
+
+
+def limbs(runs: list[Weighted], kind: int) -> Block:
+    """Rows (run, limb, word)."""
+    values = [number for run in runs for number, _ in run]
+    codes = Values().encode_column(values, KINDS[kind])
+    weights = np.array([weight for run in runs for _, weight in run], np.int64)
+    which = np.array([place for place, run in enumerate(runs) for _ in run], np.int64)
+    out = np.empty((3 * len(codes), FIELDS), np.int64)
+    return out[: limbs_of_runs(codes, weights, which, kind, out)]
+
+
+def total(rows: Block, kind: int) -> Fraction:
+    unit = Fraction(1, 2**1074) if kind == FLOATS else Fraction(1)
+    return sum((Fraction(word * 2 ** (32 * limb)) for _, limb, word in rows.tolist()), Fraction(0)) * unit
+
+
+@settings(max_examples=examples(150))
+@given(data=st.data())
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_the_limbs_of_each_run_add_up_to_its_exact_sum(kind: int, data: st.DataObject) -> None:
+    runs = data.draw(st.lists(st.lists(st.tuples(NUMBERS[kind], WEIGHTS), min_size=1, max_size=8), max_size=5))
+    rows = limbs(runs, kind)
+    assert (rows[:, 2] != 0).all()
+    assert rows[:, :2].tolist() == sorted(rows[:, :2].tolist())
+    for place, run in enumerate(runs):
+        exact = sum((Fraction(number) * weight for number, weight in run), Fraction(0))  # type: ignore[arg-type]
+        assert total(rows[rows[:, 0] == place], kind) == exact
+
+
+@settings(max_examples=examples(100))
+@given(data=st.data())
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_limbs_are_linear_so_what_goes_leaves_no_trace(kind: int, data: st.DataObject) -> None:
+    runs = data.draw(st.lists(st.tuples(NUMBERS[kind], WEIGHTS), min_size=2, max_size=12))
+    words: Counter[int] = Counter()
+    cut = data.draw(st.integers(1, len(runs) - 1))
+    for part in (runs[:cut], runs[cut:]):
+        for _, limb, word in limbs([part], kind).tolist():
+            words[limb] += word
+    assert {limb: word for limb, word in words.items() if word} == {limb: word for _, limb, word in limbs([runs], kind).tolist()}
+    assert len(limbs([[*runs, *((number, -weight) for number, weight in runs)]], kind)) == 0
+
+
+def test_infinities_and_nan_are_counted() -> None:
+    run: Weighted = [(math.inf, 2), (-math.inf, 1), (math.nan, 4), (math.inf, 1), (1.0, 1)]
+    special = {limb: word for _, limb, word in limbs([run], FLOATS).tolist() if limb < 0}
+    assert special == {INFINITE: 3, MINUS_INFINITE: 1, NOT_A_NUMBER: 4}
