@@ -143,7 +143,7 @@ class _Writer:
     def aggregate(self, term: Agg) -> str:
         arguments = (*term.arguments, *((term.parameter,) if term.parameter else ()))
         body = self.body(term.body)
-        if not (self.style.bare and len(term.body) == 1 and isinstance(term.body[0], Atom)):
+        if not (self.style.bare and len(term.body) == 1 and isinstance(term.body[0], Atom) and not term.body[0].bracketed):
             body = f"{{ {body} }}"
         return f"{term.function} {self.terms(arguments)} : {body}" if arguments else f"{term.function} : {body}"
 

@@ -14,7 +14,7 @@ from tests.properties.ranges import Column, full
 MOST_ROWS = 10**6  # in a group, far more than there are
 FRACTIONS = (0.5, 0.25, 0.9, 0.0, 1.0, 0.1)
 SEPARATORS = (", ", "", "-")
-WEIGHTS = {"sum": 5, "count": 4, "min": 4, "max": 4, "mean": 2}  # others 1
+WEIGHTS = {"sum": 5, "count": 4, "min": 4, "max": 4, "mean": 3, "bitand": 1, "bitor": 1, "bitxor": 1}  # others 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +143,17 @@ class RichBody(Body):
         """An aggregate function over the variables `own`, with a result of the type `wanted`, if one is."""
         options: list[Drawn] = []
         if wanted in (None, "number"):
-            options += [Drawn("count", (), Column("number", 0, MOST_ROWS))] * WEIGHTS["count"]
+            options.append(Drawn("count", (), Column("number", 0, MOST_ROWS)))
         for name, column in own.items():
             variable = Var(name)
             options += [drawn for drawn in self._functions(variable, column) if wanted in (None, drawn.column.type)]
-            for other, witness in own.items():
-                if other != name and wanted in (None, witness.type):
-                    options.append(Drawn(self.choose.pick(("argmin", "argmax")), (variable, Var(other)), witness))
+            witnesses = [(other, witness) for other, witness in own.items() if other != name and wanted in (None, witness.type)]
+            options += [Drawn(arg, (variable, Var(other)), witness) for other, witness in witnesses for arg in ("argmin", "argmax")]
         if not options:
             return None
-        drawn = self.choose.pick(options)
+        known = sorted({option.function for option in options})
+        function = self.choose.pick([name for name in known for _ in range(WEIGHTS.get(name, 2))])
+        drawn = self.choose.pick([option for option in options if option.function == function])
         if drawn.function in ("min", "max", "count", "sum") and drawn.arguments and self.choose.chance(20):
             kept, self.scope = self.scope, dict(own)
             term, column = Body.expression(self, drawn.column.type)
@@ -163,21 +164,19 @@ class RichBody(Body):
         return drawn
 
     def _functions(self, term: Term, column: Column) -> list[Drawn]:
-        """What takes one argument, the likely ones several times."""
+        """What takes one argument."""
         type = column.type
-        found = [Drawn(name, (term,), column) for name in ("min", "max") for _ in range(WEIGHTS[name])]
-        found.append(Drawn("median", (term,), column))
+        found = [Drawn(name, (term,), column) for name in ("min", "max", "median")]
         found.append(Drawn("quantile", (term,), column, Const(self.choose.pick(FRACTIONS), "float")))
         found.append(Drawn("collect", (term,), Column("symbol")))
         found.append(Drawn("join", (term,), Column("symbol"), Const(self.choose.pick(SEPARATORS), "symbol")))
         if type == "float":
-            found += [Drawn("sum", (term,), column)] * WEIGHTS["sum"]
-            found += [Drawn("mean", (term,), column)] * WEIGHTS["mean"]
+            found += [Drawn(name, (term,), column) for name in ("sum", "mean", "product")]
         if column.is_exact:
-            found += [Drawn("mean", (term,), Column("float"))] * WEIGHTS["mean"]
+            found.append(Drawn("mean", (term,), Column("float")))
             low, high = min(column.low, 0) * MOST_ROWS, max(column.high, 0) * MOST_ROWS
             if full(type).holds(Column(type, low, high)):
-                found += [Drawn("sum", (term,), Column(type, low, high))] * WEIGHTS["sum"]
+                found.append(Drawn("sum", (term,), Column(type, low, high)))
         if column.is_integer:
             found += [Drawn(name, (term,), full(type)) for name in ("bitand", "bitor", "bitxor")]
             if max(abs(column.low), abs(column.high)) <= 1:
