@@ -126,13 +126,13 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
     codes = np.empty((table.num_rows, len(names)), np.int64)
     hexadecimal = b"0x" in data or b"0X" in data
     for number, (column, type) in enumerate(zip(table.columns, predicate.types, strict=True)):
+        if type is Type.FLOAT and np.isinf(column.to_numpy()).any():
+            return None
         if column.null_count:
             default = nulls.defaults[number]
             if default is None:
                 return None
             column = column.fill_null(pa.scalar(default if type in arrow_types else spell_value(default), column.type))
-        if type is Type.FLOAT and np.isinf(column.to_numpy()).any():
-            return None
         plain = type in arrow_types or type is Type.SYMBOL
         found = values.encode_column(column, type) if plain else codes_of_cells(column, type, values)
         if found is None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import math
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from datalog.errors import DataError, ProgramError
@@ -18,17 +21,20 @@ from datalog.io import delimited
 from datalog.io.delimited import parse_carefully, parse_fast
 from datalog.io.facts import read_facts, read_table
 from datalog.io.layout import Layout
+from datalog.io.nulls import NO_NULLS, Nulls
 from datalog.io.output import print_size, write_output
 from datalog.io.rows import rows_of
 from datalog.ir.core import Predicate, Type
 from datalog.store.values import Row, Values
 from datalog.syntax.tree import Directive, Span
+from tests.unit.typed import BOOL, DATE, DATETIME, FINEST, FLOAT, MONEY, NAMES, NUMBER, SYMBOL, TYPED, TYPES, UNSIGNED
 
-NUMBER, UNSIGNED, FLOAT, SYMBOL = Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.SYMBOL
 EDGE = Predicate("edge", ("x", "y"), (NUMBER, NUMBER), False)
 PERSON = Predicate("person", ("name", "age", "weight"), (SYMBOL, UNSIGNED, FLOAT), False)
 WORD = Predicate("word", ("text",), (SYMBOL,), False)
 PAIR = Predicate("pair", ("a", "b"), (SYMBOL, SYMBOL), False)
+SALE = Predicate("sale", ("paid", "day", "at", "total"), (BOOL, DATE, DATETIME, MONEY), False)
+ALL = Predicate("all", tuple(f"c{number}" for number in range(len(TYPES))), tuple(TYPES), False)
 FLAG = Predicate("flag", (), (NUMBER,), False)
 SPAN = Span("p.dl", 10, 22, 3, 1, 3, 13)
 
@@ -87,6 +93,28 @@ def test_numbers_may_have_a_sign_and_a_base(cell: bytes, value: int, tmp_path: P
 )
 def test_floats_are_read_as_c_spells_them(cell: bytes, value: float, tmp_path: Path) -> None:
     assert facts(tmp_path, PERSON, b"a\t1\t%b\n" % cell) == [("a", 1, value)]
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        (
+            b"true\t2024-05-01\t2024-05-01T12:00:00Z\t12.50",
+            (True, date(2024, 5, 1), datetime(2024, 5, 1, 12, tzinfo=UTC), Decimal("12.50")),
+        ),
+        (b"FALSE\t 0001-01-01 \t0001-01-01 00:00\t+.5", (False, date.min, datetime.min.replace(tzinfo=UTC), Decimal("0.50"))),
+        (
+            b"False\t9999-12-31\t9999-12-31T23:59:59.999999\t-7.",
+            (False, date.max, datetime.max.replace(tzinfo=UTC), Decimal("-7.00")),
+        ),
+        (
+            b"true\t1970-01-01\t2024-05-01T12:00:00.5-0430\t1.500",
+            (True, date(1970, 1, 1), datetime(2024, 5, 1, 16, 30, 0, 500000, UTC), Decimal("1.50")),
+        ),
+    ],
+)
+def test_bools_dates_datetimes_and_decimals_are_read(line: bytes, row: Row, tmp_path: Path) -> None:
+    assert facts(tmp_path, SALE, line) == facts(tmp_path, SALE, b"true\t2024-05-01\t2024-05-01 00:00\t1\n" + line)[1:] == [row]
 
 
 def test_an_empty_line_is_the_empty_symbol_of_a_predicate_with_one_column(tmp_path: Path) -> None:
@@ -219,7 +247,12 @@ def test_tables_are_laid_out_as_their_extension_says(tmp_path: Path) -> None:
 CELLS = st.text(st.sampled_from('a1 -.+x0,"\t\r\n|'), max_size=5)
 
 
-@pytest.mark.parametrize("predicate", [EDGE, PERSON, WORD, PAIR])
+DEFAULTS: dict[Type, Any] = {NUMBER: -1, UNSIGNED: 2**64 - 1, FLOAT: 0.5, SYMBOL: "?", BOOL: True, MONEY: Decimal("0.25")}
+DEFAULTS[DATE], DEFAULTS[DATETIME], DEFAULTS[FINEST] = date(1999, 12, 31), datetime(1999, 12, 31, tzinfo=UTC), Decimal(0)
+NULLS = Nulls(frozenset({"NA", ""}), (None,) * 4)
+
+
+@pytest.mark.parametrize("predicate", [EDGE, PERSON, WORD, PAIR, SALE], ids=lambda predicate: predicate.name)
 @pytest.mark.parametrize(
     "layout", [Layout(), Layout(","), Layout(",", rfc4180=True), Layout(",", headers=True), Layout("|,"), Layout("||", rfc4180=True)]
 )
@@ -227,14 +260,23 @@ CELLS = st.text(st.sampled_from('a1 -.+x0,"\t\r\n|'), max_size=5)
 def test_the_fast_way_reads_what_the_careful_way_reads_or_leaves_it(predicate: Predicate, layout: Layout, data: st.DataObject) -> None:
     cell = {NUMBER: st.sampled_from(["1", "-2", "0x5", " 7", "0xffffffffffffffff"]), UNSIGNED: st.sampled_from(["1", "0x5"]), SYMBOL: CELLS}
     cell[FLOAT] = st.sampled_from(["1", "1.5e3", "inf", "1e400", "nan"])
+    cell[BOOL] = st.sampled_from(["true", "False", " TRUE", "1"])
+    cell[DATE] = st.sampled_from(["2024-05-01", "0001-01-01", "0000-01-01", "2023-02-30", "2024-5-1", " 2024-05-01"])
+    clock = st.sampled_from(["00:00", "23:59:59", "12:00:00.5", "12:00:00.123456", "12:00:00.1234567", "24:00:00", "12:00:60", "12"])
+    cell[DATETIME] = st.builds("{}{}{}{}".format, cell[DATE], st.sampled_from("T "), clock, st.sampled_from(["", "Z", "+01:00"]))
+    cell[MONEY] = st.sampled_from(
+        ["1", "-1.5", "+.25", "7.", "1e3", "1.255", "1.500", "92233720368547758.07", "92233720368547758.08", "-0.0"]
+    )
+    cell = {type: st.sampled_from(["NA", "", '"NA"', " NA"]) | texts for type, texts in cell.items()}
+    nulls = data.draw(st.sampled_from([NO_NULLS, NULLS, replace(NULLS, defaults=tuple(DEFAULTS[type] for type in predicate.types))]))
     line = st.tuples(*(cell[type] for type in predicate.types)).map(layout.delimiter.join) | CELLS
     raw = data.draw(st.lists(line, max_size=4).map("\n".join)).encode()
     if predicate is not WORD:
         raw = raw.rstrip(b"\r\n")
     values = Values()
-    fast = parse_fast(raw, layout, predicate, values)
+    fast = parse_fast(raw, layout, predicate, values, nulls)
     if fast is not None:
-        assert fast.tolist() == parse_carefully(raw, layout, predicate, values, "f").tolist()
+        assert fast.tolist() == parse_carefully(raw, layout, predicate, values, "f", nulls)[0].tolist()
 
 
 def test_ordinary_files_go_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,6 +288,13 @@ def test_ordinary_files_go_the_fast_way(tmp_path: Path, monkeypatch: pytest.Monk
     assert facts(tmp_path, PERSON, b'"a,""b""",0x5,-1.5\n', rfc4180="true") == [('a,"b"', 5, -1.5)]
     assert facts(tmp_path, PAIR, b"h||h\na||b\n", delimiter="||", headers="true") == [("a", "b")]
     assert facts(tmp_path, WORD, b"\n\n") == [("",), ("",)]
+    assert facts(tmp_path, SALE, b"true\t2024-05-01\t2024-05-01 12:00:00\t1.5\n") == facts(
+        tmp_path, SALE, b"TRUE\t2024-05-01\t2024-05-01T14:00:00+02:00\t+1.5\n"
+    )
+    assert facts(tmp_path, PERSON, b"Ann\tNA\t1\nNA\t5\tNA\n", null="NA", default_name="?", default_age=9, default_weight="inf") == [
+        ("Ann", 9, 1.0),
+        ("?", 5, math.inf),
+    ]
 
 
 def test_output_is_sorted_and_parted_by_tabs(tmp_path: Path) -> None:
@@ -305,30 +354,52 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
         output(tmp_path / "out", EDGE, [(1, 2)])
 
 
-ROWS = st.lists(
-    st.tuples(
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
-        st.integers(0, 2**64 - 1),
-        st.floats(allow_nan=False).map(lambda value: value + 0.0),
-    ),
-    max_size=5,
-)
-
-
 @pytest.mark.parametrize(
-    "parameters", [{"rfc4180": "true"}, {"rfc4180": "true", "delimiter": "||", "headers": "true"}, {"delimiter": "%d"}]
+    "parameters",
+    [
+        {"rfc4180": "true"},
+        {"rfc4180": "true", "delimiter": "||", "headers": "true"},
+        {"rfc4180": "true", "delimiter": "-"},
+        {"rfc4180": "true", "delimiter": "e"},
+        {"delimiter": "%d"},
+        {"delimiter": "."},
+        {"delimiter": "00"},
+    ],
 )
-@given(rows=ROWS)
+@given(rows=st.lists(st.tuples(*TYPED.values()), max_size=4))
 def test_what_is_written_reads_back(parameters: dict[str, str], rows: list[Row], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("out")
+    values = Values()
+    codes = values.encode_rows(rows, ALL.types)
     try:
-        output(folder, PERSON, rows, filename="p", **parameters)
+        write_output(directive("output", ALL, filename="p", **parameters), ALL, codes, values, folder, io.StringIO())
     except DataError:
         assert "rfc4180" not in parameters
     else:
-        values = Values()
-        codes = read_facts(directive("input", PERSON, filename="p", **parameters), PERSON, folder, values)
-        assert rows_of(codes, PERSON, values) == sorted(rows)
+        read = read_facts(directive("input", ALL, filename="p", **parameters), ALL, folder, values)
+        assert read.tolist() == values.sort_by_value(codes, ALL.types).tolist()
+
+
+@pytest.mark.parametrize("type", TYPES, ids=NAMES)
+@given(data=st.data())
+def test_values_of_one_type_read_back(type: Type, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    rows = data.draw(st.lists(st.tuples(TYPED[type]), max_size=4))
+    assume(type is not SYMBOL or all(str(text).isprintable() for (text,) in rows))
+    folder = tmp_path_factory.mktemp("out")
+    one = Predicate("one", ("x",), (type,), False)
+    values = Values()
+    codes = values.encode_rows(rows, one.types)
+    write_output(directive("output", one, filename="p"), one, codes, values, folder, io.StringIO())
+    read = read_facts(directive("input", one, filename="p"), one, folder, values)
+    assert read.tolist() == values.sort_by_value(codes, one.types).tolist()
+
+
+def test_a_value_that_holds_the_delimiter_is_an_error_where_it_cannot_be_quoted(tmp_path: Path) -> None:
+    row = (True, date(2024, 5, 1), datetime(2024, 5, 1), Decimal("0.5"))
+    with pytest.raises(DataError, match=r'"0\.50" \(column total of sale\) has the delimiter in it and would not read back'):
+        output(tmp_path, SALE, [row], delimiter=".")
+    assert output(tmp_path, SALE, [row], delimiter="-", rfc4180="true") == '"true"-"2024-05-01"-"2024-05-01T00:00:00Z"-"0.50"\n'
+    assert output(tmp_path, SALE, [row]) == "true\t2024-05-01\t2024-05-01T00:00:00Z\t0.50\n"
 
 
 @given(words=st.lists(st.text(max_size=4).filter(str.isprintable), max_size=5))

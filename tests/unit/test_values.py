@@ -6,6 +6,8 @@ import math
 import struct
 import subprocess
 import sys
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,35 @@ from hypothesis import strategies as st
 from datalog.ir.core import Type
 from datalog.store.interner import Interner
 from datalog.store.values import BadValue, Values
+from tests.unit.typed import (
+    BOOL,
+    DATE,
+    DATETIME,
+    FINEST,
+    FLOAT,
+    MONEY,
+    NAMES,
+    NUMBER,
+    SYMBOL,
+    TYPED,
+    TYPES,
+    UNSIGNED,
+    WHOLE,
+    texts,
+)
 
-NUMBER, UNSIGNED, FLOAT, SYMBOL = Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.SYMBOL
-
-numbers = st.integers(-(2**63), 2**63 - 1)
-unsigneds = st.integers(0, 2**64 - 1)
-floats = st.floats(allow_nan=True, allow_infinity=True)
-texts = st.text(max_size=6)
-TYPED: dict[Type, st.SearchStrategy[Any]] = {NUMBER: numbers, UNSIGNED: unsigneds, FLOAT: floats, SYMBOL: texts}
+ARROW = {
+    NUMBER: pa.int64(),
+    UNSIGNED: pa.uint64(),
+    FLOAT: pa.float64(),
+    SYMBOL: pa.string(),
+    BOOL: pa.bool_(),
+    DATE: pa.date32(),
+    DATETIME: pa.timestamp("us", tz="UTC"),
+    WHOLE: pa.decimal128(19, 0),
+    MONEY: pa.decimal128(19, 2),
+    FINEST: pa.decimal128(19, 18),
+}
 
 
 def bits(value: object) -> object:
@@ -34,7 +57,7 @@ def bits(value: object) -> object:
     return value
 
 
-@pytest.mark.parametrize("type", list(Type.ALL))
+@pytest.mark.parametrize("type", TYPES, ids=NAMES)
 @given(data=st.data())
 def test_a_code_decodes_to_the_value_it_was_made_of(type: Type, data: st.DataObject) -> None:
     value = data.draw(TYPED[type])
@@ -44,7 +67,7 @@ def test_a_code_decodes_to_the_value_it_was_made_of(type: Type, data: st.DataObj
     assert decoded.__class__ is value.__class__
 
 
-@pytest.mark.parametrize("type", list(Type.ALL))
+@pytest.mark.parametrize("type", TYPES, ids=NAMES)
 @given(data=st.data())
 def test_a_column_has_the_codes_of_its_values(type: Type, data: st.DataObject) -> None:
     column = data.draw(st.lists(TYPED[type], max_size=8))
@@ -53,14 +76,14 @@ def test_a_column_has_the_codes_of_its_values(type: Type, data: st.DataObject) -
     assert codes.dtype == np.int64
     assert codes.tolist() == [values.encode(value, type) for value in column]
     assert [bits(value) for value in values.decode_column(codes, type)] == [bits(values.decode(code, type)) for code in codes]
-    arrow = pa.array(column, {NUMBER: pa.int64(), UNSIGNED: pa.uint64(), FLOAT: pa.float64(), SYMBOL: pa.string()}[type])
+    arrow = pa.array(column, ARROW[type])
     assert values.encode_column(arrow, type).tolist() == codes.tolist()
     assert values.encode_column(pa.chunked_array([arrow, arrow]), type).tolist() == codes.tolist() * 2
 
 
-@pytest.mark.parametrize("type", [NUMBER, UNSIGNED, FLOAT])
+@pytest.mark.parametrize("type", [type for type in TYPES if type is not SYMBOL], ids=[name for name in NAMES if name != "symbol"])
 @given(data=st.data())
-def test_codes_of_numbers_are_ordered_as_the_numbers_are(type: Type, data: st.DataObject) -> None:
+def test_codes_of_all_but_symbols_are_ordered_as_the_values_are(type: Type, data: st.DataObject) -> None:
     left, right = data.draw(TYPED[type]), data.draw(TYPED[type])
     values = Values()
     code_left, code_right = values.encode(left, type), values.encode(right, type)
@@ -85,9 +108,52 @@ def test_minus_zero_is_zero() -> None:
     assert math.copysign(1, float(values.decode(values.encode(-0.0, FLOAT), FLOAT))) == 1
 
 
+GOOD: dict[Type, Any] = {NUMBER: 1, UNSIGNED: 1, FLOAT: 1.0, SYMBOL: "a", BOOL: True, DATE: date(2024, 5, 1), MONEY: Decimal("1.50")}
+GOOD[DATETIME], GOOD[WHOLE], GOOD[FINEST] = datetime(2024, 5, 1), 1, 1
+BEYOND = "out of range: a decimal(2) goes from -92233720368547758.08 to 92233720368547758.07"
+
+
 @pytest.mark.parametrize(
     ("value", "type", "message"),
     [
+        (1, BOOL, "1 is no bool"),
+        ("true", BOOL, '"true" is no bool'),
+        (np.int64(1), BOOL, "1 is no bool"),
+        (np.bool_(True), NUMBER, "True is no number"),
+        (True, MONEY, "True is no decimal(2)"),
+        (Decimal(1), NUMBER, "1 is no number"),
+        (Decimal("0.5"), FLOAT, "0.5 is no float"),
+        (0.5, MONEY, "0.5 is a float, and no float is taken for a decimal; give a decimal.Decimal"),
+        (
+            Decimal("12.345"),
+            MONEY,
+            "12.345 has 3 digits behind the point, and a decimal(2) has 2: round it to 12.34, or declare decimal(3)",
+        ),
+        (
+            Decimal("1e-30"),
+            FINEST,
+            "0.000000000000000000000000000001 has 30 digits behind the point, and a decimal(18) has 18: round it to 0." + "0" * 18,
+        ),
+        (Decimal("92233720368547758.08"), MONEY, f"92233720368547758.08 is {BEYOND}"),
+        (10**17, MONEY, f"100000000000000000 is {BEYOND}"),
+        (2**4000, MONEY, f"an integer of more than 64 bits is {BEYOND}"),
+        (Decimal("1e999999"), MONEY, f"1E+999999 is {BEYOND}"),
+        (Decimal("NaN"), MONEY, "NaN is no decimal"),
+        ("1.50", MONEY, '"1.50" is no decimal(2)'),
+        (datetime(2024, 5, 1), DATE, "2024-05-01T00:00:00 is no date"),
+        (date(2024, 5, 1), DATETIME, "2024-05-01 is no datetime"),
+        ("2024-05-01", DATE, '"2024-05-01" is no date'),
+        (19844, DATE, "19844 is no date"),
+        (np.datetime64("2024-05-01"), NUMBER, "2024-05-01 is no number"),
+        (np.datetime64("2024-05-01T12:00:00.000000000"), NUMBER, "2024-05-01T12:00:00.000000000 is no number"),
+        (np.datetime64("2024-05"), DATE, "2024-05 is no date"),
+        (np.datetime64("NaT", "D"), DATE, "a missing value is no date"),
+        (np.timedelta64(1, "D"), DATE, "1 days is no date"),
+        (
+            datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1))),
+            DATETIME,
+            "0001-01-01T00:00:00+01:00 is out of range: a datetime lies within the years 1 to 9999 in UTC",
+        ),
         ("abc", NUMBER, '"abc" is no number'),
         (True, NUMBER, "True is no number"),
         (True, FLOAT, "True is no float"),
@@ -108,7 +174,7 @@ def test_a_value_that_its_type_does_not_admit_is_named(value: object, type: Type
     with pytest.raises(BadValue) as caught:
         Values().encode(value, type)
     assert str(caught.value) == message
-    good = {NUMBER: 1, UNSIGNED: 1, FLOAT: 1.0, SYMBOL: "a"}[type]
+    good = GOOD[type]
     with pytest.raises(BadValue) as caught:
         Values().encode_column([good, good, value], type)
     assert (str(caught.value), caught.value.row) == (message, 2)
@@ -132,6 +198,28 @@ def test_an_integer_too_long_to_print_is_refused_all_the_same(type: Type, messag
         (pa.array([True]), UNSIGNED, 0, "True is no unsigned number"),
         (pa.array([1.5]), NUMBER, 0, "1.5 is no number"),
         (pa.array([7]), SYMBOL, 0, "7 is no symbol"),
+        (np.array([1, 0]), BOOL, 0, "1 is no bool"),
+        (np.array([1.5, 2.0]), MONEY, 0, "1.5 is a float"),
+        (np.array([1, 10**17]), MONEY, 1, "100000000000000000 is out of range"),
+        (np.array([10**17, 1], np.uint64), MONEY, 0, "100000000000000000 is out of range"),
+        (np.array(["2024-05-01", "NaT"], "M8[D]"), DATE, 1, "a missing value is no date"),
+        (np.array(["2024-05-01", "2024-05-01T01"], "M8[h]"), DATE, 1, "2024-05-01T01 is no whole day, and so no date"),
+        (np.array(["2024-05-01", "2024-05-02T00:00:00.000000001"], "M8[ns]"), DATETIME, 1, "00.000000001 is finer than a microsecond"),
+        (np.array(["9999-12-31", "10000-01-01"], "M8[s]"), DATETIME, 1, "10000-01-01T00:00:00 is out of range"),
+        (np.array(["0000-12-31"], "M8[D]"), DATE, 0, "0000-12-31 is out of range: a date lies within the years 1 to 9999"),
+        (np.array([2**62], "M8[D]"), DATE, 0, "is out of range: a date"),
+        (np.array(["2024-05-01"], "M8[ns]"), NUMBER, 0, "is no number"),
+        (pa.array([0, 2**31 - 1], pa.int32()).cast(pa.date32()), DATE, 1, "is out of range: a date"),
+        (pa.array([0, 1], pa.int64()).cast(pa.timestamp("ns", tz="UTC")), DATETIME, 1, "is finer than a microsecond"),
+        (pa.array([0], pa.int64()).cast(pa.timestamp("us", tz="Europe/Berlin")), DATE, 0, "1970-01-01T00:00:00.000000Z is no date"),
+        (pa.array([date(2024, 5, 1)]), DATETIME, 0, "2024-05-01 is no datetime"),
+        (pa.array([datetime(2024, 5, 1)]), NUMBER, 0, "2024-05-01T00:00:00.000000 is no number"),
+        (pa.array([True, None]), BOOL, 1, "a missing value is no bool"),
+        (pa.array([1, "x", None][::2]), BOOL, 0, "1 is no bool"),
+        (pa.array([Decimal("1.00"), Decimal("1.125")]), MONEY, 1, "1.125 has 3 digits behind the point"),
+        (pa.array([Decimal(10**30)]), WHOLE, 0, "is out of range"),
+        (pa.array([1.5]), MONEY, 0, "1.5 is a float"),
+        (pa.array([10**9], pa.time64("us")), DATETIME, 0, "is no datetime"),
     ],
 )
 def test_columns_refuse_what_values_refuse(column: object, type: Type, row: int, message: str) -> None:
@@ -159,6 +247,78 @@ def test_numpy_and_arrow_columns_of_other_widths_are_taken() -> None:
         assert values.encode_column(column, SYMBOL).tolist() == expected
 
 
+def test_numpy_times_of_all_units_are_taken() -> None:
+    values = Values()
+    for unit in ("D", "h", "m", "s", "ms", "us", "ns"):
+        for type, expected in ((DATE, date(2024, 5, 1)), (DATETIME, datetime(2024, 5, 1, tzinfo=UTC))):
+            column = np.array(["2024-05-01", "1970-01-01"], f"M8[{unit}]")
+            for form in (column, column.astype(column.dtype.newbyteorder(">")), np.repeat(column, 2)[::2], list(column)):
+                assert values.decode_column(values.encode_column(form, type), type)[0] == expected
+            assert values.encode(column[0], type) == values.encode(expected, type)
+    every_quarter = np.array([1, 2], "M8[15m]")
+    assert values.decode_column(values.encode_column(every_quarter, DATETIME), DATETIME)[1] == datetime(1970, 1, 1, 0, 30, tzinfo=UTC)
+    assert values.encode_column(np.array([0, 96], "M8[15m]"), DATE).tolist() == [0, 1]
+    assert values.encode_column(np.array([0, 5 * 10**6], "M8[ps]"), DATETIME).tolist() == [0, 5]
+    assert values.encode_column(np.array([], "M8[Y]"), DATE).tolist() == values.encode_column(np.array([], "m8[s]"), NUMBER).tolist() == []
+
+
+def test_arrow_times_of_all_units_and_zones_are_taken() -> None:
+    values = Values()
+    noon = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    for unit in ("s", "ms", "us", "ns"):
+        for zone in (None, "UTC", "America/New_York"):
+            column = pa.array([noon if zone else noon.replace(tzinfo=None)], pa.timestamp(unit, zone))
+            assert values.decode_column(values.encode_column(column, DATETIME), DATETIME) == [noon]
+        midnight = pa.array([datetime(2024, 5, 1)], pa.timestamp(unit))
+        assert values.decode_column(values.encode_column(midnight, DATE), DATE) == [date(2024, 5, 1)]
+    for kind in (pa.date32(), pa.date64()):
+        assert values.encode_column(pa.chunked_array([pa.array([date(1970, 1, 2)], kind)]), DATE).tolist() == [1]
+        assert values.encode_column(pa.chunked_array([], kind), DATE).tolist() == []
+
+
+def test_arrow_decimals_of_other_scales_are_taken_where_they_fit_exactly() -> None:
+    values = Values()
+    for column, codes in (
+        (pa.array([Decimal("1.5"), Decimal("-2")], pa.decimal128(5, 1)), [150, -200]),
+        (pa.array([Decimal("1.5000"), Decimal("-2")], pa.decimal128(38, 20)), [150, -200]),
+        (pa.array([Decimal("1.5")], pa.decimal256(50, 5)), [150]),
+        (pa.array([Decimal(100)], pa.decimal128(3, -2)), [10000]),
+        (pa.array([7, -3]), [700, -300]),
+        (pa.array([Decimal("0.01"), Decimal("0.02"), Decimal("0.03")])[1:], [2, 3]),
+        (pa.chunked_array([[Decimal("0.01")], [Decimal("0.02")]]), [1, 2]),
+        (pa.chunked_array([], pa.decimal128(5, 1)), []),
+        (np.array([5, -5], np.int8), [500, -500]),
+        (np.array([Decimal("0.5"), 1], object), [50, 100]),
+        ([Decimal("0.5"), 1, Decimal("2e1"), Decimal("-0")], [50, 100, 2000, 0]),
+    ):
+        assert values.encode_column(column, MONEY).tolist() == codes
+
+
+def test_python_values_are_brought_to_their_one_form() -> None:
+    values = Values()
+
+    def there_and_back(value: object, type: Type) -> object:
+        return values.decode(values.encode(value, type), type)
+
+    assert there_and_back(datetime(2024, 5, 1, 12), DATETIME) == datetime(2024, 5, 1, 12, tzinfo=UTC)
+    berlin = timezone(timedelta(hours=2))
+    assert there_and_back(datetime(2024, 5, 1, 12, tzinfo=berlin), DATETIME) == datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert str(there_and_back(Decimal("-0"), MONEY)) == "0.00"
+    assert str(there_and_back(Decimal("1.5000"), MONEY)) == "1.50"
+    with localcontext(prec=2):
+        assert str(there_and_back(Decimal("12345678901234567.89"), MONEY)) == "12345678901234567.89"
+
+
+def test_pandas_times_keep_their_nanoseconds_from_getting_lost() -> None:
+    class Timestamp(datetime):
+        """As pandas' is: a datetime with three digits more."""
+
+        nanosecond = 5
+
+    with pytest.raises(BadValue, match="is finer than a microsecond"):
+        Values().encode(Timestamp(2024, 5, 1), DATETIME)
+
+
 def test_rows_come_back_as_they_went_in() -> None:
     values = Values()
     types = (NUMBER, SYMBOL, FLOAT, UNSIGNED)
@@ -171,13 +331,26 @@ def test_rows_come_back_as_they_went_in() -> None:
     assert values.decode_rows(values.encode_rows([], types), types) == []
 
 
-@given(rows=st.lists(st.tuples(texts, numbers, floats.filter(lambda x: x == x), unsigneds)))
-def test_rows_are_sorted_as_python_sorts_their_values(rows: list[tuple[str, int, float, int]]) -> None:
+@given(rows=st.lists(st.tuples(texts, *(TYPED[type] for type in TYPES if type is not SYMBOL)).filter(lambda row: row[3] == row[3])))
+def test_rows_are_sorted_as_python_sorts_their_values(rows: list[tuple[Any, ...]]) -> None:
     values = Values()
-    types = (SYMBOL, NUMBER, FLOAT, UNSIGNED)
+    types = (SYMBOL, *(type for type in TYPES if type is not SYMBOL))
     codes = values.sort_by_value(values.encode_rows(rows, types), types)
     assert codes.flags.c_contiguous
-    assert values.decode_rows(codes, types) == sorted((text, number, real + 0.0, unsigned) for text, number, real, unsigned in rows)
+    assert values.decode_rows(codes, types) == sorted(rows)
+
+
+@given(rows=st.lists(st.tuples(*TYPED.values()), max_size=5))
+def test_rows_go_to_arrow_and_come_back(rows: list[tuple[Any, ...]]) -> None:
+    values = Values()
+    codes = values.encode_rows(rows, TYPES)
+    table = values.to_arrow(codes, NAMES, TYPES)
+    table.validate(full=True)
+    assert table.schema.types == [ARROW[type] for type in TYPES]
+    decoded = [tuple(map(bits, row)) for row in values.decode_rows(codes, TYPES)]
+    assert [tuple(map(bits, row.values())) for row in table.to_pylist()] == decoded
+    for number, type in enumerate(TYPES):
+        assert values.encode_column(table.column(number), type).tolist() == codes[:, number].tolist()
 
 
 def test_an_arrow_table_has_the_columns_types() -> None:

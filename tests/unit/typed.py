@@ -1,0 +1,39 @@
+"""Types for tests, and values of each: of the decimals the ends and the usual one."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+
+from hypothesis import strategies as st
+
+from datalog.ir.core import Type
+from datalog.ir.spelling import decimal_of
+
+NUMBER, UNSIGNED, FLOAT, SYMBOL, BOOL, DATE, DATETIME = Type.ALL[:7]
+WHOLE, MONEY, FINEST = Type.DECIMALS[0], Type.DECIMALS[2], Type.DECIMALS[18]
+
+numbers = st.integers(-(2**63), 2**63 - 1)
+unsigneds = st.integers(0, 2**64 - 1)
+floats = st.floats(allow_nan=True, allow_infinity=True)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+
+
+def decimals(scale: int) -> st.SearchStrategy[Any]:
+    return st.builds(decimal_of, st.integers(-300, 300) | numbers, st.just(scale))
+
+
+TYPED: dict[Type, st.SearchStrategy[Any]] = {
+    NUMBER: numbers,
+    UNSIGNED: unsigneds,
+    FLOAT: floats,
+    SYMBOL: texts,
+    BOOL: st.booleans(),
+    DATE: st.dates(),
+    DATETIME: st.datetimes(timezones=st.just(UTC)),
+    WHOLE: decimals(0),
+    MONEY: decimals(2),
+    FINEST: decimals(18),
+}
+TYPES = list(TYPED)
+NAMES = [type.value for type in TYPES]
