@@ -84,7 +84,7 @@ def chosen(words: list[Word]) -> Word | None:
 def aggregates(text: str, start: int) -> tuple[set[int], int]:
     """The offsets from `start` up to an end at which aggregates begin, and that end: the full stop, or an unmatched bracket.
 
-    Takes time in proportion to the text up to the end.
+    Takes time in proportion to the text up to the end, times the words in it that wait for a colon at once.
     """
     found: set[int] = set()
     levels = [Level(None)]
@@ -96,8 +96,8 @@ def aggregates(text: str, start: int) -> tuple[set[int], int]:
         if previous is not None and token not in INFIX and operand:
             previous.only_word = True
             found.add(previous.start)
-        for word in level.waiting:
-            word.begun |= token not in (":", ",", "{")
+        if level.waiting and token not in (":", ",", "{"):
+            level.waiting[-1].begun = True
         word_before, previous = previous, None
         if token in AGGREGATES:
             previous = Word(match.start(), token)
