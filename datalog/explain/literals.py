@@ -1,20 +1,22 @@
 """The literals of a core rule as its author wrote them.
 
 A literal of the text has become one or more parts of the core rule: an atom with its terms' bindings, a comparison, the helper of
-a negated group or of a disjunction. Their spans say which: a part belongs to the outermost atom or comparison around it. What
+a negated group or of a disjunction. Their spans say which: a part belongs to the smallest atom or comparison around it. What
 belongs to none stands in the head. Parts outside the rule's own span are the guard of a helper's rule (`datalog.rewrite.helpers`).
+An aggregate has become an atom of its head; where it is over no rows, a negated one (`datalog.rewrite.lower_aggregates`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 from datalog.analysis.findings import Findings
 from datalog.io.literals import spell
-from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Reference, Value
+from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Predicate, Reference, Type, Value
+from datalog.ir.primitives import ORDER
 from datalog.ir.text import format_expression
 from datalog.store.values import Values
 from datalog.syntax.tree import Span
@@ -22,7 +24,7 @@ from datalog.syntax.tree import Span
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[()]', re.DOTALL)
 
 Check = CoreBinding | CoreFilter
-Kind = OneOf["plain", "base", "some", "or", "not", "super"]
+Kind = OneOf["plain", "base", "some", "or", "not", "super", "agg", "body", "need"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def kind_of(predicate: str) -> Kind:
     """What a predicate is: one of the program, or a hidden one of a certain kind."""
     suffix = predicate.partition("@")[2].rstrip("0123456789") if "@" in predicate else "plain"
     match suffix.rpartition("@")[2]:
-        case "plain" | "base" | "some" | "or" | "not" | "super" as kind:
+        case "plain" | "base" | "some" | "or" | "not" | "super" | "agg" | "body" | "need" as kind:
             return kind
     raise AssertionError(f"{predicate} is a hidden predicate of an unknown kind")
 
@@ -48,24 +50,54 @@ def is_copy(rule: CoreRule) -> bool:
     return len(rule.atoms) == 1 and kind_of(rule.atoms[0].predicate) == "base"
 
 
+def is_aggregate(atom: CoreAtom) -> bool:
+    """Does the atom read an aggregate's results, or ask whether there are any?"""
+    return kind_of(atom.predicate.removesuffix("@some")) == "agg"
+
+
 def parts_of(rule: CoreRule) -> tuple[Part, ...]:
-    """The literals within the rule's span in the order of the text, and after them the computations of the head."""
-    atoms = [atom for atom in rule.atoms if encloses(rule.span, atom.span)]
-    everything: list[Check] = [*rule.bindings, *rule.filters]
-    checks = [check for check in everything if encloses(rule.span, check.span)]
+    """The literals within the rule's span in the order of the text, and after them the computations of the head.
+
+    The rule for an aggregate's body has no guard beside the values that are asked for; `agg<<…>>` does not stand around its body."""
+    is_body = kind_of(rule.head) == "body"
+    atoms = [atom for atom in rule.atoms if kind_of(atom.predicate) != "need" and (is_body or encloses(rule.span, atom.span))]
+    checks = [check for check in _checks(rule) if is_body or encloses(rule.span, check.span)]
     outer = {item.span for item in (*atoms, *(check for check in checks if not is_generated(rule, check)))}
-    within: dict[Span, tuple[list[CoreAtom], list[Check]]] = {span: ([], []) for span in sorted(outer, key=lambda span: span.start)}
+    within: dict[Span, tuple[list[CoreAtom], list[Check]]] = {span: ([], []) for span in sorted(outer, key=_place)}
     head: list[Check] = []
     for atom in atoms:
         within[atom.span][0].append(atom)
     for check in checks:
-        span = next((span for span in within if encloses(span, check.span)), None)
-        if span is not None:
-            within[span][1].append(check)
+        around = [span for span in within if encloses(span, check.span)]
+        if around:
+            within[min(around, key=lambda span: span.end - span.start)][1].append(check)
         elif isinstance(check, CoreBinding) and isinstance(check.expression, Apply):
             head.append(check)
-    parts = [Part(span, tuple(own), tuple(sorted(inner, key=lambda check: check.span.start))) for span, (own, inner) in within.items()]
+    parts = [Part(span, tuple(own), tuple(sorted(inner, key=lambda check: _place(check.span)))) for span, (own, inner) in within.items()]
     return (*parts, *(Part(check.span, (), (check,)) for check in head))
+
+
+def _checks(rule: CoreRule) -> Iterator[Check]:
+    """The checks that somebody has written: an inverse only finds candidates, and the numbers of symbols are the engine's own."""
+    for binding in rule.bindings:
+        if not binding.inverse and not (isinstance(binding.expression, Apply) and binding.expression.name == ORDER):
+            yield binding
+    yield from rule.filters
+
+
+def _place(span: Span) -> tuple[int, int]:
+    """A sorting key: what stands at the beginning of something else comes before it."""
+    return span.start, span.end
+
+
+def empty_result(part: Part) -> CoreBinding | None:
+    """If the part is an aggregate over no rows: what says which result it then has."""
+    if len(part.atoms) != 1 or not part.atoms[0].negated or not is_aggregate(part.atoms[0]):
+        return None
+    for check in part.checks:
+        if isinstance(check, CoreBinding) and isinstance(check.expression, Value) and check.span == part.span:
+            return check
+    return None
 
 
 def is_generated(rule: CoreRule, check: Check) -> bool:
@@ -114,19 +146,49 @@ def spelled(rule: CoreRule, binding: Sequence[int | None], values: Values) -> li
     return shown
 
 
+def names_of(expression: Expression) -> frozenset[str]:
+    """The primitives in an expression."""
+    if not isinstance(expression, Apply):
+        return frozenset()
+    return frozenset((expression.name,)).union(*map(names_of, expression.arguments))
+
+
 def _term(name: str) -> str:
-    return name if name[0] == "=" else name.rstrip("'")
+    """A variable's name as users know it; one that stands for a value of `F[x]` or for an aggregate goes by that."""
+    return name.removeprefix("=").rstrip("'")
 
 
-def show_atom(atom: CoreAtom, shown: Sequence[str], nullary: bool) -> str:
-    """`!q(3, _)`"""
-    columns = () if nullary else atom.columns
-    terms = ", ".join("_" if column is None else shown[column] for column in columns)
-    return f"{'!' if atom.negated else ''}{atom.predicate}({terms})"
+def show_atom(atom: CoreAtom, shown: Sequence[str], predicate: Predicate) -> str:
+    """`!q(3, _)`, `F["n"] = 20`"""
+    terms = ["_" if column is None else shown[column] for column in (() if predicate.nullary else atom.columns)]
+    text = show_fact(predicate, terms)
+    if not atom.negated:
+        return text
+    return f"!({text})" if predicate.functional else f"!{text}"
+
+
+def show_fact(predicate: Predicate, terms: Sequence[str]) -> str:
+    """`q(3, 4)`; of a functional predicate `F["n"] = 20`."""
+    name = predicate.name.removesuffix("@base")
+    return f"{show_key(predicate, terms)} = {terms[-1]}" if predicate.functional else f"{name}({', '.join(terms)})"
+
+
+def show_key(predicate: Predicate, terms: Sequence[str]) -> str:
+    """`F["n"]`, from the terms of a whole row of a functional predicate."""
+    return f"{predicate.name.removesuffix('@base')}[{', '.join(terms[:-1])}]"
 
 
 def show_check(check: Check, shown: Sequence[str]) -> str:
-    """`4 = 3 + 1`"""
+    """`4 = 3 + 1`, `match("a.*", "ab")`"""
     if isinstance(check, CoreBinding):
         return f"{shown[check.variable]} = {format_expression(check.expression, shown)}"
-    return f"{format_expression(check.left, shown)} {check.operator} {format_expression(check.right, shown)}"
+    left, right = check.left, check.right
+    if isinstance(left, Apply) and isinstance(right, Value) and right.type is Type.BOOL and check.operator in ("=", "!="):
+        holds = right.value is (check.operator == "=")
+        return format_expression(left, shown) if holds else f"!{_negated(left, shown)}"
+    return f"{format_expression(left, shown)} {check.operator} {format_expression(right, shown)}"
+
+
+def _negated(expression: Expression, shown: Sequence[str]) -> str:
+    text = format_expression(expression, shown)
+    return text if isinstance(expression, Apply) and text.startswith(f"{expression.name}(") else f"({text})"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["derived", "given", "absent", "computed", "cut"]
+Kind = Literal["derived", "given", "absent", "computed", "aggregate", "row", "more", "cut"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -19,7 +19,9 @@ class Proof:
 
     `fact` is the literal with its values. A `derived` fact has the `rule` that gives it, `place` (file:line) of that rule, and the
     rule's literals as `premises`, in the order of the text. A `given` fact has none, nor has a literal that is `absent` (a
-    negation that holds) or `computed` (a comparison or a computation). `cut` marks a fact whose proof was not asked for.
+    negation that holds, an aggregate over no rows) or `computed` (a comparison or a computation). `cut` marks a fact whose proof
+    was not asked for. An `aggregate` has what it is over as premises: facts, and where its body has several literals a `row`
+    of premises for each of its bindings, which `fact` tells; `more` says how many are left out.
     `note` says more, for readers. `limit` is how many levels are drawn (None: all of them).
     """
 
@@ -76,10 +78,12 @@ class Proof:
             at_limit = self.limit is not None and level >= self.limit
             if node.kind == "cut" or (at_limit and node.premises):
                 yield f"{lead}{node.fact}  …"
+            elif node.kind == "more":
+                yield f"{lead}{node.fact}"
             elif id(node) in drawn:
                 yield f"{lead}{node.fact}  see above"
             else:
-                yield f"{lead}{node.fact}  {node._remark()}"
+                yield f"{lead}{node.fact}  {node._remark()}".rstrip()
                 if node.premises:
                     drawn.add(id(node))
                 last = len(node.premises) - 1

@@ -2,35 +2,67 @@
 
 In a recursive stratum a fact's premises of the stratum have smaller stamps than it, so no fact ever rests on itself. Elsewhere any
 binding does; the first is taken, so that a proof is the same each time. Facts of helpers of disjunctions and of existence
-vanish: what they rest on stands in their place.
+vanish: what they rest on stands in their place. So do the rows of an aggregate's source, each of whose derivations counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from datalog.errors import DatalogError, InternalError
 from datalog.evaluate.join import Join
-from datalog.explain.facts import Codes, read_fact, show_row
-from datalog.explain.literals import Part, is_constant, is_copy, is_repetition, kind_of, parts_of, show_atom, show_check, spelled, written
+from datalog.explain.contributions import contributions
+from datalog.explain.facts import Codes, completed, read_fact, show_key_of, show_row
+from datalog.explain.literals import (
+    Part,
+    empty_result,
+    is_aggregate,
+    is_constant,
+    is_copy,
+    is_repetition,
+    kind_of,
+    parts_of,
+    show_atom,
+    show_check,
+    spelled,
+)
 from datalog.explain.proof import Proof
+from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
-from datalog.ir.core import CoreProgram, CoreRule
+from datalog.io.literals import spell
+from datalog.io.rows import counted
+from datalog.ir.core import CoreAtom, CoreProgram, CoreRule
 from datalog.maintain.engine import Engine
 
-Key = tuple[str, Codes]  # a fact
+Key = tuple[str, Codes]  # a fact; a derivation of a row of an aggregate's source: the number of its rule and the binding
+ROWS = 5  # rows of an aggregate that are shown
+LISTED = 10_000  # derivations of one row that are all looked for
 HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
 
 
 @dataclass(frozen=True, slots=True)
+class _Result:
+    """A fact of an aggregate, as the rule says it that uses it."""
+
+    key: Key
+    text: str
+
+
+Premise = Key | _Result | Proof
+
+
+@dataclass(frozen=True, slots=True)
 class _Step:
-    """How a fact is had: by a rule (None: it is given) from facts and from literals that are proofs of their own."""
+    """How a fact is had: by a rule (None: it is given) from facts and from literals that are proofs of their own.
+
+    For an aggregate, `note` tells what it is over; for a derivation of a row of its source, what the row is."""
 
     rule: CoreRule | None
-    premises: tuple[Key | Proof, ...]
+    premises: tuple[Premise, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +74,25 @@ class _Search:
     parts: tuple[Part, ...]
 
 
-def explain(engine: Engine, text: str, fact: str, depth: int | None = None) -> Proof:
+def explain(engine: Engine, text: str, fact: str, depth: int | None = None, rows: int = ROWS) -> Proof:
     """Why a fact holds; `text` is the program's. With `depth`, only that many levels of rules are looked into.
 
+    Of what an aggregate is over, `rows` are shown. A key of a functional predicate stands for the fact that has it.
     Raises ProgramError or DataError for what is no fact of the program, DatalogError if the fact does not hold.
     """
     if depth is not None and depth < 1:
         raise DatalogError(f"a proof is shown to a depth of 1 or more, not of {depth}")
-    asked = read_fact(fact, engine.program.predicates, engine.values)
     bench = Workbench(engine)
+    read = read_fact(fact, engine.program.predicates, engine.values)
+    asked = completed(read, bench.storage)
+    if asked is None:
+        raise DatalogError(f"{show_key_of(read.predicate, read.codes, engine.values)} has no value\n    {HINT}")
     if not bench.storage.has(asked.predicate.name, asked.rows)[0]:
         shown = show_row(asked.predicate, asked.codes, engine.values)
         raise DatalogError(f"{shown} does not hold\n    {HINT}")
     goal = asked.predicate.name, asked.codes
     with bench.open():
-        search = _Proving(bench, text)
+        search = _Proving(bench, text, rows)
         search.look(goal, depth)
     return replace(search.proof(goal), limit=depth)
 
@@ -64,10 +100,12 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None) -> P
 class _Proving:
     """Finds how facts are had, and puts the finds together."""
 
-    def __init__(self, bench: Workbench, text: str) -> None:
-        self._bench, self._text = bench, text
+    def __init__(self, bench: Workbench, text: str, rows: int) -> None:
+        self._bench, self._rows = bench, rows
+        self._wording = Wording(text, bench.program)
         self._searches: dict[str, list[_Search | None]] = {}  # per predicate, one a rule; None: not prepared yet
         self._steps: dict[Key, _Step] = {}
+        self._results: dict[_Result, Proof] = {}
 
     def look(self, goal: Key, depth: int | None) -> None:
         """Find how the goal and what it rests on are had, as far as `depth`."""
@@ -79,8 +117,8 @@ class _Proving:
                 passing: dict[Key, None] = {}
                 for key, step in self._find(waiting):
                     self._steps[key] = step
-                    for premise in step.premises:
-                        if isinstance(premise, tuple) and premise not in self._steps:
+                    for premise in _keys(step):
+                        if premise not in self._steps:
                             (passing if _is_passing(premise[0]) else beyond)[premise] = None
                 waiting = passing
             waiting = {key: None for key in beyond if key not in self._steps}
@@ -95,6 +133,10 @@ class _Proving:
         for predicate, wanted in rows.items():
             if not self._bench.program.predicates[predicate].derived:
                 yield from (((predicate, codes), _Step(None, ())) for codes in wanted)
+            elif predicate in self._wording.aggregates:
+                yield from self._aggregate(predicate, wanted)
+            elif kind_of(predicate) == "body":
+                yield from (((predicate, codes), self._counted(predicate, codes)) for codes in wanted)
             else:
                 yield from self._derive(predicate, wanted)
 
@@ -131,33 +173,99 @@ class _Proving:
         if is_copy(rule):
             return _Step(None, ())
         shown = spelled(rule, binding, self._bench.values)
-        premises: list[Key | Proof] = []
+        premises: list[Premise] = []
         for part in search.parts:
             premises += self._part(rule, part, binding, shown)
         return _Step(rule, tuple(premises))
 
-    def _part(self, rule: CoreRule, part: Part, binding: list[int], shown: list[str]) -> Iterator[Key | Proof]:
-        source = written(self._text, part.span)
-        if any(kind_of(atom.predicate) == "not" for atom in part.atoms) or len(part.atoms) > 1:
+    def _part(self, rule: CoreRule, part: Part, binding: list[int], shown: list[str]) -> Iterator[Premise]:
+        source = self._wording.source(part.span)
+        empty = empty_result(part)
+        if empty is not None:
+            text = self._worded(rule, part.atoms[0], shown, shown[empty.variable])
+            yield Proof(text, "absent", note="over no rows")
+            return
+        if any(kind_of(atom.predicate) == "not" or (atom.negated and is_aggregate(atom)) for atom in part.atoms) or len(part.atoms) > 1:
             where = ", ".join(self._values_in(rule, part, shown))
             yield Proof(source, "absent", note=f"nothing satisfies it where {where}" if where else "nothing satisfies it")
             return
         for atom in part.atoms:
+            if is_aggregate(atom):
+                yield self._result(rule, atom, binding, shown)
+                return
             if not atom.negated:
                 yield atom.predicate, tuple(binding[column] for column in atom.columns if column is not None)
             elif kind_of(atom.predicate) == "some":
                 yield Proof(source, "absent", note="there is no row at all")
             else:
-                nullary = self._bench.program.predicates[atom.predicate].nullary
-                yield Proof(show_atom(atom, shown, nullary), "absent", note="no such row")
+                yield Proof(show_atom(atom, shown, self._bench.program.predicates[atom.predicate]), "absent", note="no such row")
         for check in part.checks:
             if not (is_constant(rule, check) or is_repetition(check)):
-                yield Proof(show_check(check, shown), "computed", note=written(self._text, check.span))
+                yield Proof(show_check(check, shown), "computed", note=self._wording.source(check.span))
 
     def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:
         """`x = 3` for each named variable of the part."""
         used = dict.fromkeys(column for atom in part.atoms for column in atom.columns if column is not None)
         yield from (f"{rule.variables[variable]} = {shown[variable]}" for variable in used if rule.variables[variable][0] != "=")
+
+    # --- aggregates -------------------------------------------------------------------------------------------------------
+
+    def _result(self, rule: CoreRule, atom: CoreAtom, binding: list[int], shown: list[str]) -> _Result:
+        """The fact that an atom over an aggregate rests on."""
+        head = self._wording.of_atom(atom).head
+        if head == atom.predicate:
+            codes = tuple(binding[column] for column in atom.columns if column is not None)
+        else:  # it asks whether there is a result; without groups there is one
+            codes = tuple(self._bench.storage.rows(head)[0].tolist())
+        result = self._bench.values.decode(codes[-1], self._wording.of_atom(atom).result)
+        return _Result((head, codes), self._worded(rule, atom, shown, spell(result, self._wording.of_atom(atom).result)))
+
+    def _worded(self, rule: CoreRule, atom: CoreAtom, shown: Sequence[str], result: str) -> str:
+        return self._wording.aggregate(rule, atom, shown, [True] * len(shown), result)
+
+    def _aggregate(self, predicate: str, wanted: list[Codes]) -> Iterator[tuple[Key, _Step]]:
+        """What facts of an aggregate are over: the first derivations of the first rows."""
+        aggregate = self._wording.aggregates[predicate]
+        found = {codes: contributions(self._bench, aggregate, codes) for codes in wanted}
+        single: dict[Codes, int] = {}
+        for over in found.values():
+            single.update(zip(map(tuple, over.rows[: self._rows].tolist()), over.counts[: self._rows].tolist(), strict=True))
+        derivations = self._derivations(aggregate.source, single)
+        for codes, over in found.items():
+            keys = [key for row in over.rows[: self._rows].tolist() for key in derivations[tuple(row)]][: self._rows]
+            premises: list[Premise] = [(aggregate.source, key) for key in keys]
+            if len(keys) < over.deciding:
+                premises.append(Proof(f"… and {over.deciding - len(keys):,} more", "more"))
+            note = f"over {counted(over.total, 'row')}"
+            if over.deciding < over.total:
+                note += f", {'this one decides' if over.deciding == 1 else f'these {over.deciding:,} decide'}"
+            yield (predicate, codes), _Step(None, tuple(premises), note)
+
+    def _derivations(self, source: str, rows: dict[Codes, int]) -> dict[Codes, list[Codes]]:
+        """Derivations of rows of an aggregate's source, given with how many there are: all, or of very many one a rule."""
+        found: dict[Codes, list[Codes]] = {row: [] for row in rows}
+        for many in (False, True):
+            block = [row for row, count in rows.items() if (count > LISTED) is many]
+            for number, rule in enumerate(self._bench.rules[source] if block else ()):
+                search = self._search(source, number, rule)
+                for binding in self._bench.complete(search.join, np.array(block, np.int64), first_only=many).tolist():
+                    found[tuple(binding[column] for column in rule.head_columns)].append((number, *binding))
+        return found
+
+    def _counted(self, source: str, codes: Codes) -> _Step:
+        """How a derivation of a row of an aggregate's source is had."""
+        number, *binding = codes
+        search = self._searches[source][number]
+        assert search is not None
+        step = self._step(search, binding)
+        shown = spelled(search.rule, binding, self._bench.values)
+        groups = search.rule.head_columns[: min(one.groups for one in self._wording.aggregates.values() if one.source == source)]
+        named = [
+            f"{name} = {value}"
+            for variable, (name, value) in enumerate(zip(search.rule.variables, shown, strict=True))
+            if name[0] not in "=_" and variable not in groups
+        ]
+        return replace(step, note=", ".join(named) or "a row")
 
     # --- putting together -------------------------------------------------------------------------------------------------
 
@@ -172,7 +280,7 @@ class _Proving:
                 stack.pop()
                 continue
             step = self._steps.get(key)
-            missing = [premise for premise in step.premises if isinstance(premise, tuple) and premise not in made] if step else []
+            missing = [premise for premise in _keys(step) if premise not in made] if step else []
             if missing:
                 if key in begun:
                     raise InternalError(f"the proof of {self._show(key)} rests on itself")
@@ -187,23 +295,44 @@ class _Proving:
         """What stands for a fact among premises: its proof; for one that vanishes, what it rests on."""
         if step is None:
             return (Proof(self._show(key), "cut", note="…"),)
-        if step.rule is None:
+        if step.rule is None and key[0] not in self._wording.aggregates:
             return (Proof(self._show(key), "given", note="given"),)
-        found = [made[premise] if isinstance(premise, tuple) else (premise,) for premise in step.premises]
-        premises = tuple(proof for proofs in found for proof in proofs)
-        if _is_passing(key[0]):
+        premises = tuple(proof for premise in step.premises for proof in self._proofs(premise, made))
+        if kind_of(key[0]) == "body" and len(premises) != 1:
+            return (Proof(step.note, "row", premises=premises),)
+        if step.rule is None or _is_passing(key[0]):
             return premises
         place = f"{step.rule.span.file}:{step.rule.span.line}"
         return (Proof(self._show(key), "derived", step.rule.text, place, premises),)
+
+    def _proofs(self, premise: Premise, made: dict[Key, tuple[Proof, ...]]) -> tuple[Proof, ...]:
+        """What a premise stands for."""
+        if isinstance(premise, Proof):
+            return (premise,)
+        if not isinstance(premise, _Result):
+            return made[premise]
+        if premise not in self._results:
+            note = self._steps[premise.key].note
+            self._results[premise] = Proof(premise.text, "aggregate", note=note, premises=made[premise.key])
+        return (self._results[premise],)
 
     def _show(self, key: Key) -> str:
         predicate, codes = key
         return show_row(self._bench.program.predicates[predicate], codes, self._bench.values)
 
 
+def _keys(step: _Step) -> Iterator[Key]:
+    """The facts that a step rests on."""
+    for premise in step.premises:
+        if isinstance(premise, _Result):
+            yield premise.key
+        elif not isinstance(premise, Proof):
+            yield premise
+
+
 def _is_passing(predicate: str) -> bool:
-    """Is it a helper's predicate, which readers do not see?"""
-    return kind_of(predicate) in ("some", "or")
+    """Is it a predicate of the engine's own, which readers do not see?"""
+    return kind_of(predicate) in ("some", "or", "agg", "body")
 
 
 def with_whole_rows(rule: CoreRule, program: CoreProgram) -> CoreRule:

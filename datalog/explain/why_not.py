@@ -1,7 +1,8 @@
 """Why a fact does not hold: how far each rule for its predicate gets, and the first literal that fails.
 
 A rule's literals are taken in the order of the text. One that computes, compares or negates waits until its variables are bound, and the
-helper of a group until its guard is taken, since helpers are true only beside their guards (`datalog.rewrite.helpers`). For each longer
+helper of a group until its guard is taken, since helpers are true only beside their guards (`datalog.rewrite.helpers`); so are
+aggregates that are computed for certain groups or intervals only, and every aggregate waits for its groups. For each longer
 prefix of them a join looks for one binding that fits the fact. A join that takes more than `STEPS` steps is given up, and the
 answer says so: without the rest of its body, a rule may have no end of bindings.
 """
@@ -16,24 +17,30 @@ import numpy as np
 from datalog.errors import DatalogError, InternalError
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.explain.absence import Attempt, Condition, WhyNot
-from datalog.explain.facts import Codes, Fact, read_fact, show_row
+from datalog.explain.facts import Codes, Fact, completed, read_fact, show_key_of, show_row, spell_codes
 from datalog.explain.literals import (
     Check,
     Part,
+    empty_result,
     encloses,
+    is_aggregate,
     is_constant,
     is_copy,
     is_generated,
     is_repetition,
     kind_of,
+    names_of,
     parts_of,
     show_atom,
     show_check,
+    show_key,
     spelled,
-    written,
 )
+from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
-from datalog.ir.core import CoreBinding, CoreFilter, CoreRule, Predicate, Reference, Value
+from datalog.io.literals import spell
+from datalog.ir.core import CoreAggregate, CoreAtom, CoreBinding, CoreFilter, CoreRule, Predicate, Reference, Type, Value
+from datalog.ir.primitives import AGGREGATES
 from datalog.maintain.engine import Engine
 from datalog.plan.order import is_fallible, variables_of
 from datalog.rewrite.forget_singletons import renumber
@@ -42,6 +49,7 @@ from datalog.syntax.tree import Span
 STEPS = 50_000_000  # iterator operations for one prefix
 COUNTED = 1_000_000  # iterator operations for counting bindings
 NEARBY = 3  # rows that are shown
+ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "^", "neg", "abs"))
 
 
 def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
@@ -51,20 +59,29 @@ def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
     """
     asked = read_fact(fact, engine.program.predicates, engine.values)
     bench = Workbench(engine)
+    if asked.is_key:
+        key, has = show_key_of(asked.predicate, asked.codes, engine.values), completed(asked, bench.storage)
+        holds = f"{show_row(has.predicate, has.codes, engine.values)} holds\n    hint: explain shows why" if has else ""
+        raise DatalogError(holds or f"{key} has no value\n    hint: ask for one that you expect: {key} = …")
     shown = show_row(asked.predicate, asked.codes, engine.values)
     if bench.storage.has(asked.predicate.name, asked.rows)[0]:
         raise DatalogError(f"{shown} holds\n    hint: explain shows why")
     rules = [rule for rule in bench.rules.get(asked.predicate.name, []) if not is_copy(rule)]
     given, nearby = _among_the_given(bench, asked)
+    wording = Wording(text, bench.program)
     with bench.open():
-        attempts = [_Attempt(bench, text, rule, asked.codes).made() for rule in rules]
-    return WhyNot(shown, given, nearby, tuple(_merged(rules, attempts)))
+        tried = [_Attempt(bench, wording, rule, asked.codes) for rule in rules]
+        attempts = [(one.rule, one.made(), one.other_case) for one in tried]
+    # An aggregate that may be over no rows makes two rules of one. The one whose case it is not says nothing.
+    telling = {rule.span for rule, _, other_case in attempts if not other_case}
+    told = [(rule, attempt) for rule, attempt, other_case in attempts if not other_case or rule.span not in telling]
+    return WhyNot(shown, given, nearby, tuple(_merged(told)))
 
 
-def _merged(rules: Sequence[CoreRule], attempts: Sequence[Attempt]) -> Iterator[Attempt]:
+def _merged(attempts: Sequence[tuple[CoreRule, Attempt]]) -> Iterator[Attempt]:
     """The attempts, with the alternatives of one rule of the text numbered, and those that fail alike as one."""
     by_rule: dict[Span, list[Attempt]] = {}
-    for rule, attempt in zip(rules, attempts, strict=True):
+    for rule, attempt in attempts:
         by_rule.setdefault(rule.span, []).append(attempt)
     for alternatives in by_rule.values():
         alike: list[tuple[Attempt, list[str]]] = []
@@ -81,6 +98,15 @@ def _merged(rules: Sequence[CoreRule], attempts: Sequence[Attempt]) -> Iterator[
 def _among_the_given(bench: Workbench, asked: Fact) -> tuple[str, tuple[str, ...]]:
     """What the given facts say, and those that differ in one column from the fact. O(n) for n of them."""
     predicate = asked.predicate
+    if predicate.functional:
+        key = Fact(predicate, asked.codes[:-1])
+        has = completed(key, bench.storage)
+        named = show_key_of(predicate, asked.codes, bench.values)
+        if has is not None:
+            found, wanted = (spell_codes(predicate, one.codes, bench.values)[-1] for one in (has, asked))
+            return f"{named} is {found}, not {wanted}", ()
+        if not predicate.derived:
+            return f"{named} has no value", ()
     stored = bench.program.predicates[predicate.base] if predicate.derived else predicate
     rows = bench.storage.rows(stored.name, bench.storage.committed)
     if predicate.derived and not len(rows):
@@ -96,8 +122,10 @@ def _among_the_given(bench: Workbench, asked: Fact) -> tuple[str, tuple[str, ...
 class _Attempt:
     """One rule against one head row."""
 
-    def __init__(self, bench: Workbench, text: str, rule: CoreRule, codes: Codes) -> None:
-        self._bench, self._text, self._rule, self._codes = bench, text, rule, codes
+    def __init__(self, bench: Workbench, wording: Wording, rule: CoreRule, codes: Codes) -> None:
+        self._bench, self._wording, self.rule, self._codes = bench, wording, rule, codes
+        self.other_case = False  # does it fail only because an aggregate, which no value is asked of, is or is not over no rows?
+        self._inverses = tuple(binding for binding in rule.bindings if binding.inverse)
         self._constants = tuple(check for check in rule.bindings if is_constant(rule, check))
         self._known: list[int | None] = [None] * len(rule.variables)
         for bound in self._constants:
@@ -108,7 +136,7 @@ class _Attempt:
         mismatch = self._mismatch()
         if mismatch:
             return self._attempt((), None, mismatch, {}, 1)
-        for column, code in zip(self._rule.head_columns, self._codes, strict=True):
+        for column, code in zip(self.rule.head_columns, self._codes, strict=True):
             self._known[column] = code
         parts = self._in_order()
         binding, bound = self._known, {v for v, code in enumerate(self._known) if code is not None}
@@ -121,20 +149,20 @@ class _Attempt:
             if found is None:
                 return self._failed(parts[:taken], part, binding, bound, "")
             binding, bound = found[0], {v for v, code in enumerate(found[0]) if code is not None}
-        raise InternalError(f"the rule `{self._rule.text}` derives a fact that is not there")
+        raise InternalError(f"the rule `{self.rule.text}` derives a fact that is not there")
 
     # --- the head ---------------------------------------------------------------------------------------------------------
 
     def _mismatch(self) -> str:
         """Where the head does not fit the fact: a constant differs, or two columns that must be equal are not."""
-        columns, values = self._rule.head_columns, self._bench.values
+        columns, values = self.rule.head_columns, self._bench.values
         given = dict(zip(columns, self._codes, strict=True))
-        shown = spelled(self._rule, [given.get(v) for v in range(len(self._rule.variables))], values)
-        wanted = spelled(self._rule, self._known, values)
+        shown = spelled(self.rule, [given.get(v) for v in range(len(self.rule.variables))], values)
+        wanted = spelled(self.rule, self._known, values)
         for place, column in enumerate(columns, 1):
             if self._known[column] not in (None, given[column]):
                 return f"column {place} of the head is {wanted[column]}, not {shown[column]}"
-            for check in self._rule.bindings:
+            for check in self.rule.bindings:
                 if check.variable == column and isinstance(check.expression, Reference) and is_repetition(check):
                     other = check.expression.variable
                     if other in given and given[other] != given[column]:
@@ -146,18 +174,18 @@ class _Attempt:
 
     def _in_order(self) -> list[Part]:
         """The literals in the order in which they are taken."""
-        pending = list(parts_of(self._rule))
+        pending = list(parts_of(self.rule))
         guards = {part: self._guards(part, pending) for part in pending}
         bound = {v for v, code in enumerate(self._known) if code is not None}
         taken: list[Part] = []
         while pending:
-            ready = [part for part in pending if self._is_ready(part, self._binds(part, bound))]
+            ready = [part for part in pending if self._is_ready(part, bound)]
             guarded = [part for part in ready if not any(guard in pending for guard in guards.get(part, ()))]
             # A guard may wait for what a disjunction's helper binds: then the helper goes first. Atoms may wait for each other's
             # variables, as in q(x, y + 1), r(y, x + 1): then one goes before its computation.
             atoms = [part for part in pending if any(not atom.negated for atom in part.atoms)]
             if not (guarded or ready or atoms):
-                raise InternalError(f"no order of the literals binds all variables of the rule `{self._rule.text}`")
+                raise InternalError(f"no order of the literals binds all variables of the rule `{self.rule.text}`")
             part = (guarded or ready or atoms)[0]
             bound = self._binds(part, bound)
             late = [check for check in part.checks if not self._reads(check) <= bound]
@@ -169,26 +197,39 @@ class _Attempt:
     def _guards(self, part: Part, parts: list[Part]) -> tuple[Part, ...]:
         """The literals beside which the part's helpers are true."""
         helpers = [atom.predicate for atom in part.atoms if kind_of(atom.predicate) in ("or", "not")]
+        helpers += [need for atom in part.atoms if is_aggregate(atom) for need in self._needs(self._wording.of_atom(atom))]
         outside: list[Span] = []
         for rule in (rule for helper in helpers for rule in self._bench.rules.get(helper, [])):
+            if not encloses(self.rule.span, rule.span):  # of another rule, which says the same, with which this one shares it
+                return tuple(other for other in parts if not any(map(is_aggregate, other.atoms)))
             spans = [*(a.span for a in rule.atoms), *(b.span for b in rule.bindings), *(f.span for f in rule.filters)]
             outside += [span for span in spans if not encloses(rule.span, span)]
         return tuple(other for other in parts if other is not part and any(encloses(other.span, span) for span in outside))
+
+    def _needs(self, aggregate: CoreAggregate) -> Iterator[str]:
+        """The predicates of the groups or intervals for which an aggregate is computed."""
+        if aggregate.needs:
+            yield aggregate.needs
+        for rule in self._bench.rules[aggregate.source]:
+            yield from (atom.predicate for atom in rule.atoms if kind_of(atom.predicate) == "need")
 
     def _binds(self, part: Part, bound: set[int]) -> set[int]:
         """All variables that are bound when the part has been taken, if it can be."""
         known = bound | {column for atom in part.atoms if not atom.negated for column in atom.columns if column is not None}
         growing = True
         while growing:
-            more = {c.variable for c in part.checks if isinstance(c, CoreBinding) and variables_of(c.expression) <= known} - known
+            bindings = (*(check for check in part.checks if isinstance(check, CoreBinding)), *self._inverses)
+            more = {binding.variable for binding in bindings if variables_of(binding.expression) <= known} - known
             known |= more
             growing = bool(more)
         return known
 
-    def _is_ready(self, part: Part, known: set[int]) -> bool:
-        """Does the part wait for no variable, if `known` are bound when it has been taken?"""
+    def _is_ready(self, part: Part, bound: set[int]) -> bool:
+        """Does the part wait for no variable but those that it binds itself?"""
+        known = self._binds(part, bound)
         columns = {column for atom in part.atoms for column in atom.columns if column is not None}
-        return columns <= known and all(self._reads(check) <= known for check in part.checks)
+        groups = {column for atom in part.atoms if is_aggregate(atom) for column in atom.columns[:-1] if column is not None}
+        return groups <= bound and columns <= known and all(self._reads(check) <= known for check in part.checks)
 
     def _reads(self, check: Check) -> frozenset[int]:
         if isinstance(check, CoreBinding):
@@ -197,12 +238,13 @@ class _Attempt:
 
     def _bindings(self, parts: list[Part], first_only: bool, steps: int) -> list[list[int | None]] | None:
         """The bindings of the rule's variables that satisfy the parts (None for variables that these do not have); None if none does."""
-        rule = self._rule
+        rule = self.rule
         checks = [check for part in parts for check in part.checks]
         atoms = [atom for part in parts for atom in part.atoms]
         used = {column for atom in atoms for column in atom.columns if column is not None} | set(rule.head_columns)
         used = used.union(*map(self._reads, checks))
         bindings = [check for check in checks if isinstance(check, CoreBinding)]
+        bindings += [check for check in self._inverses if self._reads(check) <= used]
         bindings += [check for check in self._constants if check.variable in used and check not in bindings]
         filters = [check for check in checks if isinstance(check, CoreFilter)]
         kept = sorted(used)
@@ -223,30 +265,33 @@ class _Attempt:
     # --- what is said -----------------------------------------------------------------------------------------------------
 
     def _failed(self, taken: list[Part], part: Part, binding: list[int | None], bound: set[int], reason: str) -> Attempt:
-        shown = spelled(self._rule, binding, self._bench.values)
+        shown = spelled(self.rule, binding, self._bench.values)
         try:
             ways = len(self._bindings(taken, False, COUNTED) or ()) if taken else 1
         except OverBudget:
             ways = None
-        satisfied = tuple(self._condition(one, shown) for one in taken)
+        satisfied = tuple(self._condition(one, shown, bound) for one in taken)
         named = {
             name: value
-            for name, value, code in zip(self._rule.variables, shown, binding, strict=True)
+            for name, value, code in zip(self.rule.variables, shown, binding, strict=True)
             if code is not None and name[0] != "=" and name[-1] != "'"
         }
-        return self._attempt(satisfied, self._condition(part, shown), reason or self._reason(part, shown, bound), named, ways)
+        reason = reason or self._reason(part, shown, binding, bound)
+        return self._attempt(satisfied, self._condition(part, shown, bound), reason, named, ways)
 
     def _attempt(
         self, satisfied: tuple[Condition, ...], failed: Condition | None, reason: str, binding: dict[str, str], ways: int | None
     ) -> Attempt:
-        span = self._rule.span
-        return Attempt(self._rule.text, f"{span.file}:{span.line}", satisfied, failed, reason, binding, ways)
+        span = self.rule.span
+        return Attempt(self.rule.text, f"{span.file}:{span.line}", satisfied, failed, reason, binding, ways)
 
-    def _condition(self, part: Part, shown: list[str]) -> Condition:
-        source = written(self._text, part.span)
+    def _condition(self, part: Part, shown: list[str], bound: set[int]) -> Condition:
+        source = self._wording.source(part.span)
         if any(kind_of(atom.predicate) == "or" for atom in part.atoms):
             source = f"({source})"  # the parentheses are not in a disjunction's span
-        if not part.atoms and all(is_generated(self._rule, check) for check in part.checks):
+        if len(part.atoms) == 1 and is_aggregate(part.atoms[0]):
+            return self._aggregate_condition(part, shown, bound)
+        if not part.atoms and all(is_generated(self.rule, check) for check in part.checks):
             (check,) = part.checks  # a computation in a term, which is no literal of its own
             assert isinstance(check, CoreBinding)
             return Condition(show_check(check, shown), f"{shown[check.variable]} = {source}")
@@ -254,28 +299,100 @@ class _Attempt:
         if kinds & {"not", "or", "some"} or len(part.atoms) + (not part.atoms and len(part.checks)) > 1:
             return Condition(source, source)
         if part.atoms:
-            return Condition(show_atom(part.atoms[0], shown, self._predicate(part).nullary), source)
+            atom, predicate = part.atoms[0], self._predicate(part.atoms[0])
+            value = atom.columns[-1]
+            if predicate.functional and value is not None and value not in bound and self.rule.variables[value][0] == "=":
+                terms = ["_" if column is None else shown[column] for column in atom.columns]
+                return Condition(show_key(predicate, terms), source)  # written as a term
+            return Condition(show_atom(atom, shown, predicate), source)
         return Condition(show_check(part.checks[0], shown), source)
 
-    def _reason(self, part: Part, shown: list[str], bound: set[int]) -> str:
+    def _aggregate_condition(self, part: Part, shown: list[str], bound: set[int]) -> Condition:
+        """An aggregate with the result that is asked for or found, if any."""
+        (atom,) = part.atoms
+        source = self._wording.source(part.span)
+        result = self._result(part)
+        name = "" if result is None else shown[result]
+        if result is not None and self.rule.variables[result][0] != "=" and not self._wording.is_total(self.rule, atom):
+            source = f"{self.rule.variables[result]} = {source}"
+        elif result is not None and result not in bound:
+            name = ""
+        negated = atom.negated and empty_result(part) is None
+        if negated:
+            return Condition(f"!({source})", f"!({source})")
+        text = self._wording.aggregate(self.rule, atom, shown, [variable in bound for variable in range(len(shown))], name)
+        return Condition(text, source)
+
+    def _result(self, part: Part) -> int | None:
+        """The variable of an aggregate's result, if it is asked for."""
+        empty, (atom,) = empty_result(part), part.atoms
+        if empty is not None:
+            return empty.variable
+        return None if kind_of(atom.predicate) == "some" else atom.columns[-1]
+
+    def _reason(self, part: Part, shown: list[str], binding: list[int | None], bound: set[int]) -> str:
         """Why the part fails."""
         if not part.atoms:
             (first, *_) = part.checks
-            if isinstance(first, CoreBinding) and first.variable not in bound:
-                return "has no value: it leaves the 64-bit range or divides by zero"
             sides = [first.expression] if isinstance(first, CoreBinding) else [first.left, first.right]
+            missing = self._reads(first) - bound
+            if isinstance(first, CoreBinding) and missing == {first.variable}:
+                plain = names_of(first.expression) <= ARITHMETIC
+                return "has no value: it leaves the 64-bit range or divides by zero" if plain else "has no value"
+            if missing:
+                return f"no value of {' and '.join(shown[variable] for variable in sorted(missing))} makes it true"
             return "does not hold, or has no value" if any(map(is_fallible, sides)) else "does not hold"
         atom, kind = part.atoms[0], kind_of(part.atoms[0].predicate)
+        if len(part.atoms) == 1 and is_aggregate(atom) and (not atom.negated or empty_result(part)):
+            return self._aggregate_reason(part, binding, bound)
         if kind == "some":
             return f"{atom.predicate.removesuffix('@some')} has {'a row' if atom.negated else 'no rows'}"
-        if kind in ("not", "or") or len(part.atoms) > 1:
+        if kind in ("not", "or") or len(part.atoms) > 1 or is_aggregate(atom):
             columns = dict.fromkeys(column for atom in part.atoms for column in atom.columns if column is not None)
-            known = [f"{self._rule.variables[v]} = {shown[v]}" for v in columns if v in bound and self._rule.variables[v][0] != "="]
+            known = [f"{self.rule.variables[v]} = {shown[v]}" for v in columns if v in bound and self.rule.variables[v][0] != "="]
             where = f" where {', '.join(known)}" if known else ""
             return f"something satisfies it{where}" if atom.negated else f"no branch holds{where}"
+        predicate = self._predicate(atom)
         if atom.negated:
-            return f"{show_atom(replace(atom, negated=False), shown, self._predicate(part).nullary)} holds"
-        return "no such row"
+            return f"{show_atom(replace(atom, negated=False), shown, predicate)} holds"
+        return self._other_value(atom, shown, binding) if predicate.functional else "no such row"
 
-    def _predicate(self, part: Part) -> Predicate:
-        return self._bench.program.predicates[part.atoms[0].predicate]
+    def _other_value(self, atom: CoreAtom, shown: list[str], binding: list[int | None]) -> str:
+        """What a functional predicate says instead, of a key whose terms all have values."""
+        predicate = self._predicate(atom)
+        terms = ["_" if column is None else shown[column] for column in atom.columns]
+        codes = [None if column is None else binding[column] for column in atom.columns]
+        key = tuple(code for code in codes[:-1] if code is not None)
+        if len(key) < len(codes) - 1:
+            return "no such row"
+        has = completed(Fact(predicate, key), self._bench.storage)
+        if has is None:
+            return f"{show_key(predicate, terms)} has no value"
+        return f"{show_key(predicate, terms)} is {spell_codes(predicate, has.codes, self._bench.values)[-1]}, not {terms[-1]}"
+
+    def _aggregate_reason(self, part: Part, binding: list[int | None], bound: set[int]) -> str:
+        """What an aggregate gives instead."""
+        (atom,) = part.atoms
+        aggregate, result = self._wording.of_atom(atom), self._result(part)
+        keys = [] if kind_of(atom.predicate) == "some" else [None if column is None else binding[column] for column in atom.columns[:-1]]
+        if None in keys:
+            return "no group has this result" if result in bound else "there is no group"
+        rows = self._bench.storage.rows(aggregate.head)
+        rows = rows[(rows[:, :-1] == np.array(keys, np.int64).reshape(1, -1)).all(axis=1)]
+        empty = AGGREGATES[aggregate.function].empty
+        self.other_case = result not in bound
+        if len(rows):
+            found = self._spelled(int(rows[0, -1]), aggregate.result)
+        elif empty is None or self._wording.is_total(self.rule, atom):
+            self.other_case = False
+            return "an aggregate over no rows has no result"
+        else:
+            found = self._spelled(self._bench.values.encode(empty, aggregate.result), aggregate.result)
+        wanted = None if result is None else binding[result]
+        return f"it is {found} here" if wanted is None else f"it is {found} here, not {self._spelled(wanted, aggregate.result)}"
+
+    def _spelled(self, code: int, type: Type) -> str:
+        return spell(self._bench.values.decode(code, type), type)
+
+    def _predicate(self, atom: CoreAtom) -> Predicate:
+        return self._bench.program.predicates[atom.predicate]
