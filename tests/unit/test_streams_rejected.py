@@ -20,6 +20,7 @@ SIGNATURE = {
         Predicate("_edge", ("x", "y"), (Type.NUMBER, Type.NUMBER), False, hidden=True),
         Predicate("person", ("name", "age", "weight"), (Type.SYMBOL, Type.UNSIGNED, Type.FLOAT), False),
         Predicate("word", ("text",), (Type.SYMBOL,), False),
+        Predicate("sale", ("paid", "day", "at", "total"), (Type.BOOL, Type.DATE, Type.DATETIME, Type.DECIMALS[2]), False),
         Predicate("flag", (), (Type.NUMBER,), False),
         Predicate("sales", ("region", "store", "total"), (Type.SYMBOL, Type.NUMBER, Type.NUMBER), False, functional=True),
         Predicate("stay", ("day", "at", "paid", "sum"), (Type.DATE, Type.DATETIME, Type.BOOL, Type.DECIMALS[2]), False),
