@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +17,7 @@ from datalog.store.values import Row, Values
 EDGE = Predicate("edge", ("x", "y"), (Type.NUMBER, Type.NUMBER), False)
 PERSON = Predicate("person", ("name", "age"), (Type.SYMBOL, Type.UNSIGNED), False)
 WORD = Predicate("word", ("text",), (Type.SYMBOL,), False)
+SALE = Predicate("sale", ("paid", "day", "at", "total"), (Type.BOOL, Type.DATE, Type.DATETIME, Type.DECIMALS[2]), False)
 FLAG = Predicate("flag", (), (Type.NUMBER,), False)
 
 
@@ -64,9 +68,38 @@ def test_tables_are_taken_by_column_position() -> None:
     ]
 
 
+def test_bools_dates_datetimes_and_decimals_are_taken_from_rows_and_tables() -> None:
+    noon = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    expected = [(True, date(2024, 5, 1), noon, Decimal("12.50")), (False, date(1, 1, 1), noon, Decimal("-3.00"))]
+    assert (
+        taken(expected, SALE)
+        == taken([(True, date(2024, 5, 1), noon.replace(tzinfo=None), Decimal("12.5")), expected[1]], SALE)
+        == expected
+    )
+    assert taken([(*expected[1][:3], -3)], SALE) == expected[1:]
+    columns = dict(zip(SALE.attributes, zip(*expected, strict=True), strict=True))
+    assert taken(pa.table({name: list(column) for name, column in columns.items()}), SALE) == expected
+    assert taken(np.array(expected, object), SALE) == expected
+
+
 @pytest.mark.parametrize(
     ("source", "predicate", "message"),
     [
+        (
+            [(1, date(2024, 5, 1), datetime(2024, 5, 1), 1)],
+            SALE,
+            "row 1: 1 is no bool (column paid of sale)",
+        ),
+        (
+            [(True, date(2024, 5, 1), datetime(2024, 5, 1), 0.5)],
+            SALE,
+            "row 1: 0.5 is a float, and no float is taken for a decimal; give a decimal.Decimal (column total of sale)",
+        ),
+        (
+            pa.table({"a": [True], "b": pa.array([None], pa.date32()), "c": [datetime(2024, 5, 1)], "d": [1]}),
+            SALE,
+            "row 1: a missing value is no date (column day of sale)",
+        ),
         ([(1, 2), (1, "a")], EDGE, 'row 2: "a" is no number (column y of edge)'),
         ([(1, 2), (1, 2, 3)], EDGE, "row 2 has 3 values where edge has 2 columns (x, y)"),
         ([(1, 2), 5], EDGE, "row 2: 5 is no tuple"),

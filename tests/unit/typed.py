@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from datetime import UTC
 from typing import Any
 
+import pyarrow as pa
 from hypothesis import strategies as st
 
 from datalog.ir.core import Type
@@ -37,3 +40,23 @@ TYPED: dict[Type, st.SearchStrategy[Any]] = {
 }
 TYPES = list(TYPED)
 NAMES = [type.value for type in TYPES]
+
+ARROW = {
+    NUMBER: pa.int64(),
+    UNSIGNED: pa.uint64(),
+    FLOAT: pa.float64(),
+    SYMBOL: pa.string(),
+    BOOL: pa.bool_(),
+    DATE: pa.date32(),
+    DATETIME: pa.timestamp("us", tz="UTC"),
+    WHOLE: pa.decimal128(19, 0),
+    MONEY: pa.decimal128(19, 2),
+    FINEST: pa.decimal128(19, 18),
+}
+
+
+def bits(value: object) -> object:
+    """Equality that tells -0.0 from 0.0 and takes all NaNs for one."""
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else struct.pack("d", value)
+    return value
