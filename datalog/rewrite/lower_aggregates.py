@@ -135,7 +135,7 @@ class _Lowering:
     def _aggregation(self, aggregation: Aggregation, context: tuple[Literal, ...]) -> list[Literal]:
         function = AGGREGATES[aggregation.function]
         arguments = aggregation.arguments[: len(function.arguments) - function.parameter]
-        body = self._body(aggregation.body, context)
+        body = self._body(aggregation.body, arguments, context)
         names = groups_of(aggregation)
         interval = None if aggregation.grouping else interval_of(body, arguments, names, self._names)
         within = interval.body if interval else body
@@ -161,13 +161,13 @@ class _Lowering:
 
     # --- the body ---------------------------------------------------------------------------------------------------------
 
-    def _body(self, conjunction: Conjunction, context: tuple[Literal, ...]) -> list[Literal]:
+    def _body(self, conjunction: Conjunction, arguments: Sequence[Term], context: Flat) -> list[Literal]:
         """The literals of an aggregation's body, each of whose rows counts."""
         literals = [self._counted(literal) for literal in _flat(conjunction.literals)]
         for at, literal in enumerate(literals):
             if isinstance(literal, Disjunction):
                 others = (*literals[:at], *literals[at + 1 :])
-                literals[at] = self._alternatives(literal, others, context)
+                literals[at] = self._alternatives(literal, others, names_in((), arguments), context)
         return literals
 
     def _counted(self, literal: Literal) -> Literal:
@@ -179,9 +179,9 @@ class _Lowering:
         )
         return replace(literal, terms=tuple(terms))
 
-    def _alternatives(self, disjunction: Disjunction, others: tuple[Literal, ...], context: tuple[Literal, ...]) -> Literal:
-        """A predicate of the variables that the disjunction shares with the rest, so that a row counts once."""
-        rest = names_in((*others, *context, *self._rule.heads), ())
+    def _alternatives(self, disjunction: Disjunction, others: Flat, used: frozenset[str], context: Flat) -> Literal:
+        """A predicate of the variables that the disjunction shares with the rest or are `used`, so that a row counts once."""
+        rest = used | names_in((*others, *context, *self._rule.heads), ())
         columns = shared_variables(disjunction, rest)
         around = tuple(literal for literal in (*others, *context) if not _aggregates(literal))
         assert can_stand_alone(columns, disjunction, around)

@@ -141,6 +141,11 @@ def test_a_disjunction_in_a_body_counts_a_row_once() -> None:
     assert len(rules_of(program, "or")) == 3
 
 
+def test_a_body_may_be_a_disjunction_alone() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { (sales(_, x, _) ; sales(_, _, x)) }.")
+    assert rules_of(program, "body") == ["out@body1(x) ← out@or1(x)."]
+
+
 def test_a_computation_that_may_fail_is_made_for_what_is_asked_for_only() -> None:
     program = lowered('out(r, t) :- region(r), r != "x", t = sum 10 / x : { sales(r, _, x) }.')
     assert rules_of(program, "need") == ['out@need1(r) ← region(r), r != "x".']
