@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
 
 from datalog.ir.core import PyValue
 
@@ -20,7 +20,8 @@ DATETIME = re.compile(
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", re.ASCII)
 GREATEST_SCALE = 18
 _LONGEST = 60  # a longer number is shortened in messages
-_EXACT = Context(prec=10_000, rounding=ROUND_HALF_EVEN)
+_ROUNDING = Context(prec=10_000, rounding=ROUND_HALF_EVEN)
+_EXACT = Context(prec=60, traps=[Inexact])
 
 
 def read_date(text: str) -> date | None:
@@ -83,9 +84,17 @@ def unscaled(value: Decimal, scale: int) -> int:
         raise ValueError(f"{value} is no decimal")
     if not value:
         return 0
+    fits = value.adjusted() + scale <= GREATEST_SCALE
+    if fits and value.adjusted() > -_LONGEST:  # nearly all: four times as fast as to look at the digits
+        try:
+            shifted = value.scaleb(scale, _EXACT)
+            if shifted == (found := int(shifted)) and -(2**63) <= found < 2**63:
+                return found
+        except Inexact:
+            pass
     sign, numerals, exponent = value.as_tuple()
     assert isinstance(exponent, int)
-    if value.adjusted() + scale < GREATEST_SCALE + 1:
+    if fits:
         digits = "".join(map(str, numerals)).rstrip("0")
         zeros = exponent + len(numerals) - len(digits) + scale
         if zeros < 0:
@@ -98,7 +107,7 @@ def unscaled(value: Decimal, scale: int) -> int:
 
 
 def _too_fine(value: Decimal, digits: int, scale: int) -> str:
-    rounded = spell_value(value.quantize(Decimal(f"1E-{scale}"), context=_EXACT))
+    rounded = spell_value(value.quantize(Decimal(f"1E-{scale}"), context=_ROUNDING))
     wider = f", or declare decimal({digits})" if digits <= GREATEST_SCALE else ""
     have = f"{digits} digit{'' if digits == 1 else 's'}"
     return f"{_short(value)} has {have} behind the point, and a decimal({scale}) has {scale}: round it to {rounded}{wider}"

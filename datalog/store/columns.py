@@ -67,6 +67,13 @@ def codes_of_sequence(column: list[Any], type: Type, classes: set[object]) -> Co
         return np.array(column, np.int64)
     if type is Type.DATE and classes <= {date}:
         return np.fromiter(map(date.toordinal, column), np.int64, len(column)) - FIRST_DAY
+    if type is Type.DATETIME and classes <= {datetime} and {time.tzinfo for time in column} <= {UTC, None}:
+        return np.array([time.replace(tzinfo=None) for time in column], "datetime64[us]").view(np.int64)
+    if type.scale >= 0 and classes <= {Decimal}:
+        try:
+            return np.fromiter((unscaled(value, type.scale) for value in column), np.int64, len(column))
+        except ValueError:
+            return None
     if classes <= {int} and (type in (Type.NUMBER, Type.UNSIGNED) or type.scale >= 0):
         try:
             return codes_of_array(np.array(column, np.uint64 if type is Type.UNSIGNED else np.int64), type)
