@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datalog.errors import DataError, ProgramError
@@ -27,7 +27,7 @@ from datalog.io.rows import rows_of
 from datalog.ir.core import Predicate, Type
 from datalog.store.values import Row, Values
 from datalog.syntax.tree import Directive, Span
-from tests.unit.typed import BOOL, DATE, DATETIME, FINEST, FLOAT, MONEY, NAMES, NUMBER, SYMBOL, TYPED, TYPES, UNSIGNED
+from tests.unit.typed import BOOL, DATE, DATETIME, FINEST, FLOAT, MONEY, NUMBER, SYMBOL, TYPED, TYPES, UNSIGNED
 
 EDGE = Predicate("edge", ("x", "y"), (NUMBER, NUMBER), False)
 PERSON = Predicate("person", ("name", "age", "weight"), (SYMBOL, UNSIGNED, FLOAT), False)
@@ -380,11 +380,10 @@ def test_what_is_written_reads_back(parameters: dict[str, str], rows: list[Row],
         assert read.tolist() == values.sort_by_value(codes, ALL.types).tolist()
 
 
-@pytest.mark.parametrize("type", TYPES, ids=NAMES)
+@pytest.mark.parametrize("type", [type for type in TYPES if type is not SYMBOL], ids=str)
 @given(data=st.data())
 def test_values_of_one_type_read_back(type: Type, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     rows = data.draw(st.lists(st.tuples(TYPED[type]), max_size=4))
-    assume(type is not SYMBOL or all(str(text).isprintable() for (text,) in rows))
     folder = tmp_path_factory.mktemp("out")
     one = Predicate("one", ("x",), (type,), False)
     values = Values()
