@@ -16,7 +16,6 @@ Everything is asked for in blocks of ranges: pairs of prefixes (group…) or (gr
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -79,11 +78,16 @@ class Aggregate:
         """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits."""
         lows, highs = self.ranges(asked)
         counts, rows = self._ranges().fold(lows, highs)
-        asked, lows, highs, counts = (block[rows > 0] for block in (asked, lows, highs, counts))
+        there = rows > 0
+        if not there.all():
+            asked, lows, highs, counts = (block[there] for block in (asked, lows, highs, counts))
+        if not len(asked):
+            return np.empty((0, asked.shape[1] + 1), np.int64)
         codes, failed = self._compute(lows, highs, counts)
         if failed.any() and not self._skip:
             raise self._failure(asked[int(np.argmax(failed))])
-        return np.column_stack((asked, codes))[~failed]
+        found = np.column_stack((asked, codes))
+        return found[~failed] if failed.any() else found
 
     def ranges(self, asked: Words) -> tuple[Words, Words]:
         """The ends of the ranges that head rows (group…, [low,] [high]) are about; an empty interval's are the wrong way round."""
@@ -124,7 +128,8 @@ class Aggregate:
             return self._state.sums(lows, highs) if function == "sum" else (self._state.means(lows, highs, counts), fine)
         if isinstance(self._state, Scanned):
             codes, marked = self._state.fold(lows, highs)
-            codes[marked], fine[marked] = self._read(lows[marked], highs[marked], counts[marked])
+            if marked.any():
+                codes[marked], fine[marked] = self._read(lows[marked], highs[marked], counts[marked])
             return codes, fine
         if function in BY_ORDER and not self.keyed and (self.aggregate.ordered or self.aggregate.types[0] is not Type.SYMBOL):
             return self._by_order(lows, highs, counts)
@@ -149,23 +154,16 @@ class Aggregate:
 
     def _ranks(self, counts: Words) -> Words:
         """The rank of the value that a quantile of so many rows asks for: at least 1, and the fraction of all, rounded up."""
-        if not self._fraction:
-            return np.ones_like(counts)
-        return np.array([max(1, math.ceil(self._fraction * count)) for count in counts.tolist()], np.int64)
+        above, below = self._fraction.as_integer_ratio()
+        if len(counts) and above * int(counts.max()) < 2**63:
+            return np.maximum(1, -(-above * counts // below))
+        return np.array([max(1, -(-above * count // below)) for count in counts.tolist()], np.int64)
 
     def _read(self, lows: Words, highs: Words, ranks: Words) -> tuple[Words, Flags]:
         """Results by reading the rows of the ranges."""
         found = self._ranges().rows(lows, highs)
-        first = self._argument + self.aggregate.ordered
-        arguments = found.rows[:, first:]
-        bounds = np.searchsorted(found.which, np.arange(len(lows) + 1))
-        codes, failed = np.zeros(len(lows), np.int64), np.zeros(len(lows), np.bool_)
-        for place, rank in enumerate(ranks.tolist()):
-            rows = slice(bounds[place], bounds[place + 1])
-            code = self._reading.of(arguments[rows], found.payloads[rows], rank)
-            failed[place] = code is None
-            codes[place] = code or 0
-        return codes, failed
+        arguments = found.rows[:, self._argument + self.aggregate.ordered :]
+        return self._reading.of(arguments, found.payloads, np.searchsorted(found.which, np.arange(len(lows) + 1)), ranks)
 
     def _ranges(self) -> Ranges:
         return Ranges(self._source.tree, int(self._storage.roots[self._source.number]), self._storage.tally)

@@ -1,4 +1,4 @@
-"""Aggregates by reading all rows of a range: for functions that no tree keeps up to date, and to decide ties.
+"""Aggregates by reading all rows of ranges: for functions that no tree keeps up to date, and to decide ties.
 
 O(m log m) for m rows. Values are taken in the order of their types, symbols in that of their texts.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,59 +20,69 @@ from datalog.store.interner import order_of
 from datalog.store.values import Values
 
 Words = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Counts = dict[int, int]  # of each value, by its place among all values
 
 LARGEST = 2**64  # no integer product that has become larger comes back, unless by a factor 0
 
 
 class Reading:
-    """One function of the rows of a range. `types` are those of its arguments."""
+    """One function of the rows of ranges. `types` are those of its arguments."""
 
     def __init__(self, values: Values, function: str, types: Sequence[Type], parameter: PyValue | None) -> None:
         self._values, self._function, self._types, self._parameter = values, function, types, parameter
 
-    def of(self, arguments: Words, counts: Words, rank: int) -> int | None:
-        """The result's code for distinct or repeated rows of arguments, each with a count, or None if 64 bits do not hold it.
+    def of(self, arguments: Words, counts: Words, bounds: Words, ranks: Words) -> tuple[Words, Flags]:
+        """The codes of the results, and which of them 64 bits do not hold.
 
-        `rank` is that of the value that a median or quantile asks for, from 1.
+        Result i is that of the rows bounds[i] … bounds[i + 1] - 1, at least one, of arguments with counts; rows may repeat.
+        `ranks` are those of the values that medians and quantiles ask for, from 1.
         """
-        type = self._types[0]
-        distinct, places = self._in_order(arguments[:, 0], type)
-        match self._function:
-            case "min":
-                return int(distinct[0])
-            case "max":
-                return int(distinct[-1])
-            case "argmin" | "argmax":
-                best = 0 if self._function == "argmin" else len(distinct) - 1
-                return int(self._in_order(arguments[places == best, 1], self._types[1])[0][0])
-        repeated = np.zeros(len(distinct), np.int64)
-        np.add.at(repeated, places, counts)
-        if self._function in ("median", "quantile"):
-            return int(distinct[np.searchsorted(np.cumsum(repeated), rank)])
-        return self._of_all(self._values.decode_column(distinct, type), repeated.tolist())
+        function = self._function
+        distinct, places = self._in_order(arguments[:, 0], self._types[0])
+        blocks = [slice(start, end) for start, end in pairwise(bounds.tolist())]
+        fine = np.zeros(len(blocks), np.bool_)
+        if function in ("min", "max"):
+            best = min if function == "min" else max
+            return distinct[[best(places[block].tolist()) for block in blocks]], fine
+        if function in ("argmin", "argmax"):
+            return self._witnesses(places, arguments[:, 1], blocks), fine
+        counted = [_counts(places[block].tolist(), counts[block].tolist()) for block in blocks]
+        if function in ("median", "quantile"):
+            return distinct[[_at_rank(have, rank) for have, rank in zip(counted, ranks.tolist(), strict=True)]], fine
+        return self._of_all(self._values.decode_column(distinct, self._types[0]), counted)
 
-    def _of_all(self, values: list[PyValue], repeated: list[int]) -> int | None:
-        type = self._types[0]
-        if self._function == "collect":
+    def _witnesses(self, places: Words, column: Words, blocks: list[slice]) -> Words:
+        """Of the rows with the best value the least witness."""
+        best = min if self._function == "argmin" else max
+        distinct, witnesses = self._in_order(column, self._types[1])
+        found = []
+        for block in blocks:
+            here = places[block].tolist()
+            wanted = best(here)
+            found.append(min(witness for place, witness in zip(here, witnesses[block].tolist(), strict=True) if place == wanted))
+        return distinct[found]
+
+    def _of_all(self, values: list[PyValue], counted: list[Counts]) -> tuple[Words, Flags]:
+        """Results that every value has a part in."""
+        function, type = self._function, self._types[0]
+        fine = np.zeros(len(counted), np.bool_)
+        if function == "collect":
             texts = [json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spell_value(value) for value in values]
-            return self._values.encode(f"[{', '.join(texts)}]", Type.SYMBOL)
-        if self._function == "join":
-            texts = [text for text, times in zip(map(spell_value, values), repeated, strict=True) for _ in range(times)]
-            return self._values.encode(str(self._parameter).join(texts), Type.SYMBOL)
-        if self._function == "product" and type is Type.FLOAT:
-            return self._values.encode(math.prod(value for value, times in zip(values, repeated, strict=True) for _ in range(times)), type)
-        if self._function == "product":
-            return self._product([value for value in values if isinstance(value, int)], repeated, type)
-        raise InternalError(f"the aggregate {self._function} is not computed by reading rows")
-
-    def _product(self, values: list[int], repeated: list[int], type: Type) -> int | None:
-        product = 0 if 0 in values else 1
-        for value, times in zip(values, repeated, strict=True):
-            product *= value ** (times if abs(value) < 2 else min(times, 65))
-            if abs(product) > LARGEST:
-                return None
+            return self._values.symbols.intern_all(f"[{', '.join(texts[place] for place in have)}]" for have in counted), fine
+        if function == "join":
+            texts, separator = list(map(spell_value, values)), str(self._parameter)
+            return self._values.symbols.intern_all(separator.join(texts[place] for place in _repeated(have)) for have in counted), fine
+        if function != "product":
+            raise InternalError(f"the aggregate {function} is not computed by reading rows")
+        if type is Type.FLOAT:
+            floats = [value for value in values if isinstance(value, float)]
+            products = [math.prod((floats[place] for place in _repeated(have)), start=1.0) for have in counted]
+            return self._values.encode_column(products, type), fine
         low, high = (0, 2**64) if type is Type.UNSIGNED else (-(2**63), 2**63)
-        return self._values.encode(product, type) if low <= product < high else None
+        exact = [_product({value: have[place] for place in have if isinstance(value := values[place], int)}) for have in counted]
+        failed = np.array([not low <= product < high for product in exact], np.bool_)
+        return self._values.encode_column([product if low <= product < high else 0 for product in exact], type), failed
 
     def _in_order(self, codes: Words, type: Type) -> tuple[Words, Words]:
         """The distinct codes in the order of their values, and for each code its place among them."""
@@ -82,3 +93,35 @@ class Reading:
         ordered = np.empty_like(distinct)
         ordered[ranks] = distinct
         return ordered, ranks[places]
+
+
+def _counts(places: list[int], counts: list[int]) -> Counts:
+    """How often each place is there, in ascending order."""
+    found: Counts = {}
+    for place, count in sorted(zip(places, counts, strict=True)):
+        found[place] = found.get(place, 0) + count
+    return found
+
+
+def _repeated(counted: Counts) -> list[int]:
+    return [place for place, count in counted.items() for _ in range(count)]
+
+
+def _at_rank(counted: Counts, rank: int) -> int:
+    for place, count in counted.items():
+        rank -= count
+        if rank <= 0:
+            return place
+    raise InternalError("a rank lies beyond the rows of its range")
+
+
+def _product(factors: dict[int, int]) -> int:
+    """The product of powers; one that is larger than LARGEST may be given too small, but still larger."""
+    if 0 in factors:
+        return 0
+    product = 1
+    for base, exponent in factors.items():
+        product *= base ** (exponent if abs(base) < 2 else min(exponent, 65))
+        if abs(product) > LARGEST:
+            break
+    return product

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.ir.core import Type
-from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs
+from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
 from datalog.store.btree import ADD, EMPTY, NO_SCAN, TOTAL, BTree
 from datalog.store.columns import float_codes
 from datalog.store.ranges import Ranges
@@ -30,6 +30,7 @@ Flags = NDArray[np.bool_]
 
 FLOAT_UNIT = 1074  # a float's limbs are in units of 2^-1074
 SIGN_BIT = np.int64(-(2**63))
+SMALL = 2**53  # integers up to this are floats exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class Limbs:
     which: Words
     numbers: Words
     words: Words
+
+    def only(self, sums: Flags) -> Limbs:
+        """Those of some of the sums."""
+        wanted = sums[self.which]
+        return Limbs(self.which[wanted], self.numbers[wanted], self.words[wanted])
 
 
 class Totals:
@@ -99,16 +105,21 @@ class Totals:
         limbs = self.limbs(lows, highs)
         if self.type is not Type.FLOAT:
             return _whole(limbs, len(lows), self._kind)
-        floats = np.zeros(len(lows))
-        for which, exact, special in _exact(limbs):
-            floats[which] = _rounded(exact, 1 << FLOAT_UNIT) if special is None else special
-        return float_codes(floats), np.zeros(len(lows), np.bool_)
+        codes = np.zeros(len(lows), np.int64)  # the code of 0.0 is 0
+        round_floats(limbs.which, np.ascontiguousarray(limbs.numbers), np.ascontiguousarray(limbs.words), codes)
+        return codes, np.zeros(len(lows), np.bool_)
 
     def means(self, lows: Words, highs: Words, counts: Words) -> Words:
         """The codes of the floats nearest to the means; `counts` has the numbers of summands, not 0."""
         unit = 1 << FLOAT_UNIT if self.type is Type.FLOAT else 10 ** max(self.type.scale, 0)
         floats = np.zeros(len(lows))
-        for which, exact, special in _exact(self.limbs(lows, highs)):
+        limbs = self.limbs(lows, highs)
+        if self.type is not Type.FLOAT:
+            low, high = _low_and_high(limbs, len(lows))
+            easy = (abs(high) < 2**20) & (counts < SMALL // unit)  # both sides of the division are floats exactly
+            floats[easy] = ((high << 32) | low)[easy] / (counts[easy] * unit)
+            limbs = limbs.only(~easy)
+        for which, exact, special in _exact(limbs):
             floats[which] = _rounded(exact, unit * int(counts[which])) if special is None else special
         return float_codes(floats)
 
@@ -131,14 +142,19 @@ class Totals:
         return moved
 
 
-def _whole(limbs: Limbs, count: int, kind: int) -> tuple[Words, Flags]:
-    """The codes of integer sums, and which of them do not fit into one."""
+def _low_and_high(limbs: Limbs, count: int) -> tuple[Words, Words]:
+    """Integer sums as high · 2^32 + low, 0 ≤ low < 2^32."""
     low, high = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for number, words in ((0, low), (1, high)):
         here = limbs.numbers == number
         words[limbs.which[here]] = limbs.words[here]
-    high += low >> 32
-    codes = (high << 32) | (low & LOWER)
+    return low & LOWER, high + (low >> 32)
+
+
+def _whole(limbs: Limbs, count: int, kind: int) -> tuple[Words, Flags]:
+    """The codes of integer sums, and which of them do not fit into one."""
+    low, high = _low_and_high(limbs, count)
+    codes = (high << 32) | low
     if kind == BIASED:
         return codes ^ SIGN_BIT, (high < 0) | (high > LOWER)
     return codes, (high < -(2**31)) | (high >= 2**31)

@@ -3,14 +3,14 @@
 A sum is a word per limb, without carries between them: so it is linear in the numbers' weights, whatever their order, and a number
 that is taken away leaves no trace. Words stay right for fewer than 2^31 numbers. Integers have limbs 0 and 1, the upper one signed
 (but of unsigned numbers not). A float m·2^e is m·2^(e + 1074), which has up to three limbs among 0 … 65; limbs below 0 count
-infinities and NaNs.
+infinities and NaNs. A sum of floats is rounded when it is read, once: to nearest, and to even in the middle.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.jit import INT, READ1, WRITE2, Words, kernel
+from datalog.kernels.jit import INT, NOTHING, READ1, WRITE1, WRITE2, Words, device, kernel
 
 # What codes are.
 WHOLE, BIASED, FLOATS = 0, 1, 2
@@ -20,11 +20,15 @@ LIMBS = 66
 SPECIAL = 3
 FIELDS = 3  # of what is written: run, limb, word
 
+DIGITS = LIMBS + 3  # of a sum: limbs without sign, and what is carried beyond the last
+
 LOWER = 2**32 - 1
 SIGN_BIT = -(2**63)
 LOWER_BITS = 2**63 - 1
 FRACTION = 2**52 - 1
 EXPONENT = 2**11 - 1
+INFINITY = EXPONENT << 52
+QUIET_NAN = INFINITY | 2**51
 
 
 @kernel(INT(READ1, READ1, READ1, INT, WRITE2))
@@ -71,3 +75,77 @@ def limbs_of_runs(codes: Words, weights: Words, runs: Words, kind: int, out: Wor
                     count += 1
                     words[limb] = 0
     return count
+
+
+@device
+def carried(words: Words, first: int, digits: Words, sign: int) -> int:
+    """Write the digits of a sum of limbs first … LIMBS - 1, times the sign; what is left over, negative iff the sum is."""
+    carry = 0
+    for place in range(first, DIGITS):
+        if place < LIMBS:
+            carry += sign * words[place]
+        digits[place] = carry & LOWER
+        carry >>= 32
+    return carry
+
+
+@device
+def nearest(digits: Words, first: int) -> int:
+    """The bits of the float nearest to a sum of digits, in units of 2^-1074."""
+    last = DIGITS - 1
+    while last > first and digits[last] == 0:
+        last -= 1
+    if digits[last] == 0:
+        return 0
+    length = 0  # of the last digit, in bits
+    while digits[last] >> length != 0:
+        length += 1
+    cut = max(32 * last + length - 53, 0)  # bits below this one are rounded away
+    mantissa = 0
+    for place in range(max(cut >> 5, first), last + 1):
+        shift = 32 * place - cut
+        mantissa |= digits[place] << shift if shift >= 0 else digits[place] >> -shift
+    if cut > 0:
+        half = (cut - 1) >> 5
+        if half >= first and (digits[half] >> ((cut - 1) & 31)) & 1 == 1:
+            rest = digits[half] & ((1 << ((cut - 1) & 31)) - 1)
+            for place in range(first, half):
+                rest |= digits[place]
+            if rest != 0 or mantissa & 1 == 1:
+                mantissa += 1
+    # The bit above a normal mantissa's fraction adds 1 to the exponent, and so does rounding up to the next power of 2.
+    return min((cut << 52) + mantissa, INFINITY) if cut < EXPONENT - 1 else INFINITY
+
+
+@kernel(NOTHING(READ1, READ1, READ1, WRITE1))
+def round_floats(which: Words, numbers: Words, words: Words, codes: Words) -> None:
+    """Write the codes of sums of floats. Limb `numbers[i]` of sum `which[i]`, both ascending, is `words[i]`; others are left alone."""
+    limbs, digits = np.zeros(LIMBS, np.int64), np.empty(DIGITS, np.int64)
+    start = 0
+    while start < which.shape[0]:
+        end = start
+        first = LIMBS
+        above = below = undefined = False
+        while end < which.shape[0] and which[end] == which[start]:
+            number = numbers[end]
+            if number >= 0:
+                limbs[number] = words[end]
+                first = min(first, number)
+            elif words[end] != 0:
+                above = above or number == INFINITE
+                below = below or number == MINUS_INFINITE
+                undefined = undefined or number == NOT_A_NUMBER
+            end += 1
+        if undefined or (above and below):
+            code = QUIET_NAN
+        elif above or below:
+            code = INFINITY if above else (INFINITY | SIGN_BIT) ^ LOWER_BITS
+        else:
+            negative = carried(limbs, first, digits, 1) < 0
+            if negative:
+                carried(limbs, first, digits, -1)
+            bits = nearest(digits, first) if first < LIMBS else 0
+            code = (bits | SIGN_BIT) ^ LOWER_BITS if negative and bits != 0 else bits
+        codes[which[start]] = code
+        limbs[first:] = 0
+        start = end

@@ -57,7 +57,7 @@ class AggregateStratum:
         self._storage.tally.cost += A_CALL
         none = np.empty((0, self._head.tree.width - 1), np.int64)
         gone = none
-        asked = [none]
+        asked: list[Words] = []
         if self._core.needs in deltas:
             delta = deltas[self._core.needs]
             self._spend(budget, len(delta))
@@ -70,11 +70,13 @@ class AggregateStratum:
             self._spend(budget, 2 * len(counted[0]))
             self._aggregate.change(*counted)
             touched = sort_distinct(counted[0][:, : groups + (self._needed is not None)])
-            asked.append(touched if self._needed is None else self._around(touched))
-        again = sort_distinct(np.concatenate(asked)) if len(asked) > 1 else none
+            asked.append(touched if self._needed is None else sort_distinct(self._around(touched)))
+        again = asked[0] if len(asked) == 1 else sort_distinct(np.concatenate(asked)) if asked else none
         self._spend(budget, len(again))
-        before = self._results_now(np.concatenate((again, gone)))
+        before = self._results_now(np.concatenate((again, gone)) if len(gone) else again)
         after = self._aggregate.results(again)
+        if np.array_equal(before, after):
+            return Delta(after[:0], after[:0])
         signs = np.repeat(np.array((-1, 1)), (len(before), len(after)))
         rows, signs = consolidate(np.concatenate((before, after)), signs)
         return self._storage.change(self._core.head, rows, signs)

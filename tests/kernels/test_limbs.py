@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datalog.ir.core import PyValue, Type
-from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs
+from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
 from datalog.store.values import Values
 from tests.kernels.blocks import Block, examples
 
@@ -72,3 +72,37 @@ def test_infinities_and_nan_are_counted() -> None:
     run: Weighted = [(math.inf, 2), (-math.inf, 1), (math.nan, 4), (math.inf, 1), (1.0, 1)]
     special = {limb: word for _, limb, word in limbs([run], FLOATS).tolist() if limb < 0}
     assert special == {INFINITE: 3, MINUS_INFINITE: 1, NOT_A_NUMBER: 4}
+
+
+def rounded(numbers: list[float]) -> float:
+    which, limb, words = np.ascontiguousarray(limbs([[(number, 1) for number in numbers]], FLOATS).T)
+    codes = np.zeros(1, np.int64)
+    round_floats(which, limb, words, codes)
+    value = Values().decode(int(codes[0]), Type.FLOAT)
+    assert isinstance(value, float)
+    return value
+
+
+# Where rounding is decided: powers of 2 that are far apart, the ends of the range, and neighbours.
+EDGES = [1.0, 2.0**-53, 2.0**-106, 1 + 2.0**-52, 2.0**970, 2.0**969, 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324, 1e-310, 0.0]
+
+
+@settings(max_examples=examples(400))
+@given(
+    st.lists(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(EDGES + [-edge for edge in EDGES])), min_size=1)
+)
+def test_sums_of_floats_are_rounded_once_to_the_nearest(numbers: list[float]) -> None:
+    exact = sum(map(Fraction, numbers), Fraction(0))
+    try:
+        nearest = exact.numerator / exact.denominator
+    except OverflowError:
+        nearest = math.inf if exact > 0 else -math.inf
+    assert rounded(numbers).hex() == nearest.hex()
+    assert rounded([*numbers, *(-number for number in numbers)]).hex() == (0.0).hex()
+
+
+def test_infinities_and_nan_decide_a_sum() -> None:
+    assert rounded([math.inf, 1e308, 1e308]) == math.inf
+    assert rounded([-math.inf, 1e308, 1e308]) == -math.inf
+    assert math.isnan(rounded([math.inf, -math.inf]))
+    assert math.isnan(rounded([math.nan, 1.0]))
