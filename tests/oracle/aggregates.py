@@ -73,7 +73,7 @@ def _sum(values: Sequence[Any], divisor: int = 1) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def _product(values: Sequence[Any], type: str) -> Value:

@@ -226,12 +226,18 @@ def _fold(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) ->
     asked = {key for key in keys.values() if not any(value is MISSING for value in key)}
     groups = _groups(fold, tables, fold.groups, {("", *key) for key in asked})
     totals = {key: _totals(fold, groups.get(key, set()), tables.skip) for key in asked}
+    (name,) = results
+    known = names.index(name) if name in names else None  # by another literal
     result: set[Row] = set()
     for row, key in keys.items():
-        verdict, values = totals.get(key, (row[0], (MISSING,)))
-        if not any(value is None for value in values):
-            result.add((row[0] or verdict, *row[1:], *values))
-    return (*names, *results), result
+        verdict, (value,) = totals.get(key, (row[0], (MISSING,)))
+        if known is None:
+            fits = value is not None
+        else:
+            fits = value is MISSING or row[known] is MISSING or value == row[known]
+        if fits:
+            result.add((row[0] or verdict, *row[1:], *((value,) if known is None else ())))
+    return (names if known is not None else (*names, name)), result
 
 
 def _groups(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) -> dict[Row, set[Row]]:

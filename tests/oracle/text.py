@@ -130,7 +130,8 @@ class _Writer:
                 operand = f"({self.term(argument)})" if isinstance(argument, Const) else self.term(argument, True)
                 return f"({name} {operand})" if inner else f"{name} {operand}"
             case Op(name, (left, right), _) if name in INFIX:
-                text = f"{self.term(left, True)} {name} {self.term(right, True)}"
+                base = f"({self.term(left)})" if name == "^" and isinstance(left, Const) else self.term(left, True)
+                text = f"{base} {name} {self.term(right, True)}"  # -1 ^ 2 is -(1 ^ 2)
                 return f"({text})" if inner else text
             case Op(name, arguments, _):
                 return f"{name}({self.terms(arguments)})"

@@ -211,3 +211,10 @@ def test_the_text_of_functions_and_aggregates_is_that_of_both_dialects() -> None
         "h(count : sale(x, _)) :- (sum y * 2 : { sale(x, y), h(y) }) + 1 < 3, bnot x = max(x, F[x]), "
         '!(F[x] = _), !contains("a", x).\n'
     )
+
+
+def test_a_result_may_be_given_and_is_tested_then() -> None:
+    two = rule(atom("h", X), Compare("=", number(2), agg("count", (atom("sale", X, BLANK, BLANK),))), atom("region", X))
+    found = rule(atom("k", Y), atom("sale", X, Y, BLANK), Compare("=", Y, agg("count", (atom("sale", X, BLANK, BLANK),))))
+    assert results(two, facts=SALES)["h"] == {("n",)}
+    assert results(found, facts=SALES)["k"] == {(2,), (1,)}
