@@ -112,8 +112,10 @@ def is_repetition(check: Check) -> bool:
 
 
 def is_constant(rule: CoreRule, check: Check) -> bool:
-    """Is the check the binding of a constant term?"""
-    return is_generated(rule, check) and isinstance(check, CoreBinding) and isinstance(check.expression, Value)
+    """Is the check the binding of a constant term? What an aggregate gives for no rows is none."""
+    if not is_generated(rule, check) or not isinstance(check, CoreBinding) or not isinstance(check.expression, Value):
+        return False
+    return not any(is_aggregate(atom) and atom.span == check.span for atom in rule.atoms)
 
 
 def written(text: str, span: Span) -> str:
@@ -141,7 +143,7 @@ def spelled(rule: CoreRule, binding: Sequence[int | None], values: Values) -> li
         for name, code, type in zip(rule.variables, binding, rule.types, strict=True)
     ]
     for bound in rule.bindings:
-        if binding[bound.variable] is None and rule.variables[bound.variable][0] == "=":
+        if binding[bound.variable] is None and (rule.variables[bound.variable][0] == "=" or is_repetition(bound)):
             shown[bound.variable] = format_expression(bound.expression, shown)
     return shown
 

@@ -124,7 +124,7 @@ class _Attempt:
 
     def __init__(self, bench: Workbench, wording: Wording, rule: CoreRule, codes: Codes) -> None:
         self._bench, self._wording, self.rule, self._codes = bench, wording, rule, codes
-        self.other_case = False  # does it fail only because an aggregate, which no value is asked of, is or is not over no rows?
+        self.other_case = False  # does it fail only because an aggregate is over no rows, or is not?
         self._inverses = tuple(binding for binding in rule.bindings if binding.inverse)
         self._constants = tuple(check for check in rule.bindings if is_constant(rule, check))
         self._known: list[int | None] = [None] * len(rule.variables)
@@ -215,12 +215,17 @@ class _Attempt:
 
     def _binds(self, part: Part, bound: set[int]) -> set[int]:
         """All variables that are bound when the part has been taken, if it can be."""
-        known = bound | {column for atom in part.atoms if not atom.negated for column in atom.columns if column is not None}
-        growing = True
+        return self._computes(
+            part, bound | {column for atom in part.atoms if not atom.negated for column in atom.columns if column is not None}
+        )
+
+    def _computes(self, part: Part, bound: set[int]) -> set[int]:
+        """All variables that are bound when the part's computations have been made."""
+        known, growing = bound, True
         while growing:
             bindings = (*(check for check in part.checks if isinstance(check, CoreBinding)), *self._inverses)
             more = {binding.variable for binding in bindings if variables_of(binding.expression) <= known} - known
-            known |= more
+            known = known | more
             growing = bool(more)
         return known
 
@@ -229,7 +234,7 @@ class _Attempt:
         known = self._binds(part, bound)
         columns = {column for atom in part.atoms for column in atom.columns if column is not None}
         groups = {column for atom in part.atoms if is_aggregate(atom) for column in atom.columns[:-1] if column is not None}
-        return groups <= bound and columns <= known and all(self._reads(check) <= known for check in part.checks)
+        return groups <= self._computes(part, bound) and columns <= known and all(self._reads(check) <= known for check in part.checks)
 
     def _reads(self, check: Check) -> frozenset[int]:
         if isinstance(check, CoreBinding):
@@ -380,16 +385,16 @@ class _Attempt:
         rows = self._bench.storage.rows(aggregate.head)
         rows = rows[(rows[:, :-1] == np.array(keys, np.int64).reshape(1, -1)).all(axis=1)]
         empty = AGGREGATES[aggregate.function].empty
-        self.other_case = result not in bound
         if len(rows):
             found = self._spelled(int(rows[0, -1]), aggregate.result)
         elif empty is None or self._wording.is_total(self.rule, atom):
-            self.other_case = False
             return "an aggregate over no rows has no result"
         else:
             found = self._spelled(self._bench.values.encode(empty, aggregate.result), aggregate.result)
         wanted = None if result is None else binding[result]
-        return f"it is {found} here" if wanted is None else f"it is {found} here, not {self._spelled(wanted, aggregate.result)}"
+        asked = found if wanted is None else self._spelled(wanted, aggregate.result)
+        self.other_case = asked == found
+        return f"it is {found} here" if asked == found else f"it is {found} here, not {asked}"
 
     def _spelled(self, code: int, type: Type) -> str:
         return spell(self._bench.values.decode(code, type), type)
