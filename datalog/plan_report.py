@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
 from datalog.ir.formulas import Program
-from datalog.ir.text import format_core_rule, format_expression, format_rule
+from datalog.ir.text import format_aggregate, format_core_rule, format_expression, format_rule, format_signature
 from datalog.plan.forced import Orders, force_orders
 from datalog.plan.order import Statistics
 from datalog.plan.program import ProgramPlan, plan_program
 from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch, plan_delta, plan_support
 from datalog.plan.statistics import Counted, estimate, values_by_depth
+from datalog.plan_aggregates import ANEW, kept_text, upkeep_text
 from datalog.render import counted
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def estimated(core: CoreProgram, given: Mapping[str, NDArray[np.int64]]) -> Coun
 
 
 def report_plan(program: Program, core: CoreProgram, statistics: Statistics, maintain: str = "auto", engine: Engine | None = None) -> str:
-    """Quantified rules, strata, core rules with their plans, predicates, arrangements.
+    """Quantified rules, strata, core rules with their plans, aggregates, functional predicates, predicates, arrangements.
 
     `statistics` tells or guesses what predicates hold; `engine` has evaluated the program.
     """
@@ -77,6 +78,8 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
         ("quantified rules", [format_rule(rule) for rule in program.rules]),
         ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(core.strata, 1)]),
         ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
+        ("aggregates", list(aggregate_lines(core, statistics, maintain, engine))),
+        ("functional predicates", [format_signature(one) for one in program.signatures.values() if one.functional]),
         ("predicates", list(predicate_lines(core, statistics, engine))),
         ("arrangements", list(arrangement_lines(core, plan, later))),
     )
@@ -86,6 +89,9 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
 
 
 def stratum_line(number: int, stratum: Stratum) -> str:
+    if stratum.aggregate is not None:
+        over = " for ".join(filter(None, (stratum.aggregate.source, stratum.aggregate.needs)))
+        return f"{number}  {stratum.aggregate.head}: {stratum.aggregate.function} over {over}"
     rules = (
         f"rule{'s' if len(stratum.rules) > 1 else ''} {', '.join(str(rule + 1) for rule in stratum.rules)}" if stratum.rules else "no rules"
     )
@@ -129,13 +135,35 @@ def rule_lines(
             later.append(support)
 
 
+def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, engine: Engine | None) -> Iterator[str]:
+    """Each aggregate with the rule that it comes from, what is kept for it and how many results it has."""
+    aggregates = [stratum.aggregate for stratum in core.strata if stratum.aggregate is not None]
+    for number, aggregate in enumerate(aggregates):
+        if number:
+            yield ""
+        yield format_aggregate(aggregate, core.predicates)
+        results, rows = statistics.rows(aggregate.head), statistics.rows(aggregate.source)
+        asked = "interval" if aggregate.needs else "group"
+        each = "" if aggregate.needs else f" of {amount(max(1.0, rows / results))}"
+        lines = [
+            ("in", aggregate.text),
+            ("kept", kept_text(aggregate)),
+            ("estimate", f"about {amount(results)} {asked}{'' if amount(results) == '1' else 's'}{each}"),
+        ]
+        if engine is not None:
+            found, over = (engine.storage.size(name) for name in (aggregate.head, aggregate.source))
+            lines.append(("run", f"{counted(found, 'result')} over {counted(over, 'row')}"))
+        lines.append(("maintenance", upkeep_text(aggregate, maintain)))
+        yield from (f"   {labelled(label, text)}" for label, text in lines)
+
+
 def maintenance(plan: RulePlan, recursive: bool, maintain: str) -> str:
     if not plan.rule.atoms:
         return "none, it reads no predicate"
     if maintain == "recompute":
-        return "its stratum is evaluated anew"
+        return ANEW
     way = "by stamps" if recursive else "recorded" if maintain == "recorded" else "derived on demand"
-    return f"{way}, or its stratum is evaluated anew where that takes fewer steps" if maintain == "auto" else way
+    return f"{way}, or {ANEW} where that takes fewer steps" if maintain == "auto" else way
 
 
 def delta_text(plan: RulePlan, statistics: Statistics) -> str:
