@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +143,7 @@ class Session:
         if not names:
             print("true" if rows else "false")
             return
-        right = [not isinstance(value, str) for value in rows[0]] if rows else [False] * len(names)
+        right = [not isinstance(value, (str, bool, date)) for value in rows[0]] if rows else [False] * len(names)
         print_table(counted(len(rows), "row"), names, right, rows, len(rows), sys.stdout)
 
     def _changes(self, text: str) -> Iterator[StagedTransaction]:

@@ -30,17 +30,17 @@ class BadValue(ValueError):
 
 
 def shown(value: object) -> str:
-    """A value as messages quote it: strings in double quotes, long ones shortened."""
+    """A value as messages quote it: strings and dates in double quotes, as programs have them, long ones shortened."""
     if isinstance(value, str):
         text = value if len(value) <= SHOWN else value[: SHOWN - 1] + "…"
         escaped = text.translate({0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"})
         return f'"{escaped}"' if escaped.isprintable() else f'"{ascii(escaped)[1:-1]}"'
     if value is None or (isinstance(value, date) and value != value):  # pandas' NaT calls itself a datetime
         return "a missing value"
+    if isinstance(value, date):
+        return f'"{spell_value(value)}"' if not isinstance(value, datetime) or value.tzinfo is UTC else f'"{value.isoformat()}"'
     if isinstance(value, (np.datetime64, np.timedelta64)):
         text = str(value)
-    elif isinstance(value, date):
-        text = value.isoformat()
     elif isinstance(value, Decimal):
         text = spell_value(value) if abs(value.adjusted()) < SHOWN else str(value)
     else:
