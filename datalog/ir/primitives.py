@@ -1,5 +1,5 @@
 """Primitives and aggregates by name: what they take and what they give. What they compute is told by
-`datalog.kernels.expressions` and `datalog.evaluate.primitives`, and for aggregates by `datalog.maintain.aggregates`.
+`datalog.kernels.expressions` and `datalog.evaluate.primitives`, and for aggregates by `datalog.evaluate.aggregates`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from datalog.kernels import encoding as code
 from datalog.kernels.sensitivities import SCRATCH_WORDS, merge_regions, stab
 from datalog.plan.rule import RulePlan, Watch
-from datalog.store.btree import MAX, BTree
+from datalog.store.btree import GREATEST_PAYLOAD, MAX, BTree
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Arrangement, Delta, Storage
 
@@ -133,7 +133,7 @@ def _watch_index(storage: Storage, watch: Watch) -> WatchIndex:
         code.RECORD_HIGH,
     )
     words = np.array((watch.level, watch.depth, *watch.above, *watch.others), np.int64)
-    tree = BTree(storage.pool, watch.depth + 1, payload=True, scan=True)
+    tree = BTree(storage.pool, watch.depth + 1, payload=True, scan=GREATEST_PAYLOAD)
     return WatchIndex(watch, storage.add_tree(), tree, arrangement, words, keyed)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from datalog.errors import InternalError
 from datalog.kernels.layout import BORN, COUNT, HEADER, LEVEL
-from datalog.store.btree import EMPTY, BTree
+from datalog.store.btree import EMPTY, GREATEST_PAYLOAD, NO_SCAN, BTree
 from datalog.store.pool import PagePool
 from tests.kernels.blocks import Row, block, examples, keys, random_rows, tuples
 
@@ -17,9 +17,9 @@ pools = st.sampled_from([(256, 3), (256, 4), (32, None), (256, None)])
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(pools, st.sets(keys(3), max_size=120), st.lists(keys(3), max_size=20), st.booleans())
+@given(pools, st.sets(keys(3), max_size=120), st.lists(keys(3), max_size=20), st.sampled_from([NO_SCAN, GREATEST_PAYLOAD]))
 def test_a_built_tree_has_its_rows_payloads_and_prefix_counts(
-    sizes: tuple[int, int | None], rows: set[Row], others: list[Row], scan: bool
+    sizes: tuple[int, int | None], rows: set[Row], others: list[Row], scan: int
 ) -> None:
     tree = BTree(PagePool(*sizes), 3, payload=True, scan=scan)
     tree.pool.begin()
@@ -98,7 +98,7 @@ def test_shapes_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="needs a key column"):
         BTree(PagePool(), 0)
     with pytest.raises(ValueError, match="this scan needs a payload"):
-        BTree(PagePool(), 1, scan=True)
+        BTree(PagePool(), 1, scan=GREATEST_PAYLOAD)
     with pytest.raises(ValueError, match="too small for rows of 9 columns"):
         BTree(PagePool(words=32), 9)
     with pytest.raises(ValueError, match="room for 3 rows"):
@@ -121,7 +121,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("invariant", DAMAGES)
 def test_check_names_the_invariant_that_a_damaged_page_breaks(invariant: str) -> None:
-    tree = BTree(PagePool(rows_per_page=CAP), 2, payload=True, scan=True)
+    tree = BTree(PagePool(rows_per_page=CAP), 2, payload=True, scan=GREATEST_PAYLOAD)
     tree.pool.begin()
     rows = np.stack([np.arange(16), np.full(16, 50)], axis=1)
     root = tree.build(rows, np.arange(16))

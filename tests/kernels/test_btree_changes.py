@@ -246,7 +246,7 @@ def test_taking_more_derivations_than_there_are_names_the_row_and_an_abort_resto
 def test_rows_that_change_nothing_copy_no_page() -> None:
     pool = PagePool(rows_per_page=4)
     rows = random_rows(4, 100, 2, 1000)
-    plain, scan = BTree(pool, 2), BTree(pool, 2, payload=True, scan=True)
+    plain, scan = BTree(pool, 2), BTree(pool, 2, payload=True, scan=GREATEST_PAYLOAD)
     roots = committed(plain, rows), committed(scan, rows, np.full(100, 7))
     used = pool.used_pages
     pool.begin()

@@ -12,7 +12,7 @@ from intervaltree import IntervalTree
 
 from datalog.kernels import encoding as code
 from datalog.kernels.sensitivities import SCRATCH_WORDS, stab
-from datalog.store.btree import MAX, BTree
+from datalog.store.btree import GREATEST_PAYLOAD, MAX, BTree
 from datalog.store.pool import PagePool
 from tests.kernels.blocks import block, examples
 
@@ -24,7 +24,7 @@ def test_a_point_hits_the_records_whose_intervals_an_interval_tree_finds(bulk: b
     """Records (a, γ) with end b of an atom's first level; each context γ has one interval [a, b]."""
     random = Random(seed)
     pool = PagePool(rows_per_page=per_page)
-    records, changed = BTree(pool, 2, payload=True, scan=True), BTree(pool, 1)
+    records, changed = BTree(pool, 2, payload=True, scan=GREATEST_PAYLOAD), BTree(pool, 1)
     model, keyed = IntervalTree(), {}
     for context in range(count):
         low = random.randrange(1_000)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from datalog.kernels import encoding as code
 from datalog.kernels.sensitivities import SCRATCH_WORDS, merge_regions, stab
-from datalog.store.btree import BTree
+from datalog.store.btree import GREATEST_PAYLOAD, BTree
 from datalog.store.pool import PagePool
 from tests.kernels.blocks import GREATEST, LEAST, Block, Row, block, examples, tuples
 
@@ -35,7 +35,7 @@ class Case:
             key = self._row(random, self.depth + 1)
             self.records[key] = max(key[self.level], random.choice(WORDS))
         pool = PagePool(rows_per_page=per_page)
-        self.tree, self.watched = BTree(pool, self.depth + 1, payload=True, scan=True), BTree(pool, self.width)
+        self.tree, self.watched = BTree(pool, self.depth + 1, payload=True, scan=GREATEST_PAYLOAD), BTree(pool, self.width)
         pool.begin()
         keys = sorted(self.records)
         roots = [self.watched.build(block(sorted(rows), self.width)) for rows in (self.old, self.new)]
@@ -87,7 +87,7 @@ def test_regions_that_do_not_fit_are_counted(seed: int, room: int) -> None:
 
 def test_a_row_whose_trie_node_stays_hits_nothing() -> None:
     pool = PagePool()
-    watched, records = BTree(pool, 2), BTree(pool, 1, payload=True, scan=True)
+    watched, records = BTree(pool, 2), BTree(pool, 1, payload=True, scan=GREATEST_PAYLOAD)
     pool.begin()
     old, new = (watched.build(block(rows, 2)) for rows in ([(1, 1), (1, 2)], [(1, 2), (1, 3)]))
     roots = np.array([old, new, records.build(block([(LEAST,)], 1), np.array([GREATEST]))], np.int64)

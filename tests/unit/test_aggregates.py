@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from datalog import Database
 from datalog.errors import EvaluationError
+from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.query import QUERY, run_query
 from datalog.ir.core import CoreAggregate, CoreAtom, CoreRule, Predicate, Row, Stratum, Type
 from datalog.maintain.check import check_engine
 from datalog.maintain.engine import Maintain, Options
+from datalog.plan.statistics import Counted
 from datalog.rewrite.query import CoreQuery
 from datalog.syntax.tree import NOWHERE
 from tests.kernels.blocks import COMPILED
@@ -155,6 +158,44 @@ def test_a_large_change_is_met_by_evaluating_anew_and_the_trees_are_right_afterw
         live.apply({"e": [(*row(random, case), 5000)]})
         assert live.rows() == live.expected()
         check_engine(live.engine)
+
+
+@pytest.mark.parametrize("maintain", ["auto", "derived", "recorded", "recompute"])
+def test_rules_may_read_results_in_any_order_of_columns(maintain: Maintain) -> None:
+    program = """
+    .decl e(g: number, x: number)  .decl label(x: number, y: symbol)
+    least(g, x) :- e(g, _), x = min y : { e(g, y) }.
+    named(g, y) :- label(x, y), least(g, x).
+    same(g, h) :- least(g, x), least(h, x), g < h.
+    """
+    db = Database(program, maintain=maintain)
+    with db.transaction() as tx:
+        tx.insert("e", [(1, 5), (1, 6), (2, 5), (3, 7)])
+        tx.insert("label", [(5, "five"), (6, "six")])
+    assert (list(db["named"]), list(db["same"])) == ([(1, "five"), (2, "five")], [(1, 2)])
+    with db.transaction() as tx:
+        tx.delete("e", [(1, 5)])
+    assert (list(db["named"]), list(db["same"])) == ([(1, "six"), (2, "five")], [])
+    db.check()
+
+
+def test_groups_beyond_64_bits_may_be_left_out() -> None:
+    live = Live(SUM, given={"e": {(1, 2**63 - 1, 0), (2, 4, 0)}})
+    storage, (core,) = live.engine.storage, [stratum.aggregate for stratum in live.program.strata if stratum.aggregate]
+    with storage.scratch():
+        aggregate = Aggregate(storage, live.values, core, live.program.predicates["body"], skip=True)
+        assert aggregate.evaluate().tolist() == [[1, 2**63 - 1], [2, 4]]
+        storage.change("body", np.array([[1, 1]]), np.array([1]))
+        aggregate.change(np.array([[1, 1]]), np.array([1]))
+        assert aggregate.results(np.array([[1], [2], [3]])).tolist() == [[2, 4]]
+
+
+def test_the_planner_expects_a_result_for_each_group() -> None:
+    live = Live(Case("max", (N,), N), given={"e": {(group, group + place, 0) for group in range(40) for place in range(10)}})
+    statistics = live.engine.joins.statistics
+    assert isinstance(statistics, Counted)
+    rows, (groups, results) = statistics.estimates["result"]
+    assert rows == groups == results == pytest.approx(40, abs=2)
 
 
 # --- exact sums -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from datalog.errors import InternalError
 from datalog.store.pool import PagePool
-from datalog.store.storage import Delta, Payload, Storage
+from datalog.store.storage import COUNTING, Delta, Payload, Storage
 from tests.kernels.blocks import Block, Row, block, examples, tuples
 
 ORDERS = list(permutations(range(3)))
@@ -29,7 +29,7 @@ def signed(rows: dict[Row, int], random: Random) -> tuple[Block, Block]:
 def expected(model: Model, payload: Payload, rows: dict[Row, int]) -> tuple[Model, set[Row], set[Row]]:
     after = dict(model)
     for row, weight in rows.items():
-        if payload == "counts":
+        if payload in COUNTING:
             after[row] = after.get(row, 0) + weight
             if after[row] == 0:
                 del after[row]
@@ -46,13 +46,18 @@ def check(storage: Storage, payload: Payload, model: Model, roots: Block) -> Non
         root = int(roots[arrangement.number])
         arrangement.tree.check(root)
         assert set(tuples(arrangement.declared(arrangement.tree.export(root)))) == set(model)
-        if payload == "stamps" or (payload == "counts" and place == 0):
+        if payload == "stamps" or (payload in COUNTING and place == 0):
             rows, carried = arrangement.tree.export_with_payload(root)
             assert dict(zip(tuples(arrangement.declared(rows)), carried.tolist(), strict=True)) == model
 
 
+def added(delta: Delta) -> Model:
+    """By how much counts changed, as far as the delta tells it."""
+    return {} if delta.counted is None else dict(zip(tuples(delta.counted[0]), delta.counted[1].tolist(), strict=True))
+
+
 @settings(max_examples=examples(80))
-@given(seed=st.integers(0, 10**6), payload=st.sampled_from(["nothing", "counts", "stamps"]), per_page=st.sampled_from([3, None]))
+@given(seed=st.integers(0, 10**6), payload=st.sampled_from(["nothing", "counts", "totals", "stamps"]), per_page=st.sampled_from([3, None]))
 def test_changes_reach_all_arrangements_and_are_reported_exactly(seed: int, payload: Payload, per_page: int | None) -> None:
     random = Random(seed)
     storage = Storage(PagePool(rows_per_page=per_page))
@@ -67,7 +72,8 @@ def test_changes_reach_all_arrangements_and_are_reported_exactly(seed: int, payl
         after, came, went = expected(model, payload, rows)
         delta = storage.change("p", *signed(rows, random))
         assert (set(tuples(delta.inserted)), set(tuples(delta.deleted))) == (came, went)
-        assert len(delta) == len(came) + len(went)
+        assert len(delta) == (len(rows) if payload == "totals" else len(came) + len(went))
+        assert added(delta) == (rows if payload == "totals" else {})
         check(storage, payload, after, storage.roots)
         if number == 4 and len(storage.arrangements["p"]) < 5:
             storage.add_arrangement("p", next(o for o in ORDERS if o not in [a.columns for a in storage.arrangements["p"]]))
@@ -86,6 +92,8 @@ def test_changes_reach_all_arrangements_and_are_reported_exactly(seed: int, payl
             difference = storage.difference("p", old, new)
             assert set(tuples(difference.inserted)) == is_.keys() - was.keys()
             assert set(tuples(difference.deleted)) == was.keys() - is_.keys()
+            changes = {row: is_.get(row, 0) - was.get(row, 0) for row in is_.keys() | was.keys()}
+            assert added(difference) == ({row: change for row, change in changes.items() if change} if payload == "totals" else {})
         assert first.tree.size(int(old[first.number])) == len(was)
 
 
