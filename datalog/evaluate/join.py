@@ -2,17 +2,22 @@
 
 A join reads trees by their numbers in a version (`roots`), so the same join runs on old and new versions. Between kernel
 calls Python runs, so Ctrl-C is seen at least every STEPS_A_CALL iterator operations.
+
+Where a function is called that the kernel does not compute and the memo does not know, the kernel puts off what is bound so
+far, as a prefix. The memo computes all such calls together, and the prefixes that were put off are completed in their turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError
+from datalog.evaluate.memo import Memo
 from datalog.ir.core import Type
 from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
@@ -37,6 +42,7 @@ PROBLEMS = {
     code.DIVISION_BY_ZERO: ("divides by zero", "exclude zero in the body, for instance with `x != 0`"),
     code.OUT_OF_RANGE: ("has no value: the argument is outside the range of the result's type", "compare the argument in the body first"),
     code.NEGATIVE: ("has no value: the argument is negative", "an unsigned is 0 or more; exclude what is below in the body"),
+    code.NO_STEP: ("has a step of zero", "a step is above or below zero; exclude zero in the body"),
     code.NOT_A_NUMBER: ("has no value: the argument is NaN", "NaN comes from computations such as infinity - infinity"),
 }
 
@@ -57,29 +63,49 @@ class Budget:
         return self.limit - self.tally.cost
 
 
+@dataclass(slots=True)
+class Failures:
+    """What becomes of a computation without a value where everything else of its rule holds. `skip`: it is a literal that does
+    not hold, and is counted in `skipped`; else it is an error."""
+
+    skip: bool = False
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the joins of one program share. `labels` order symbols; `make` makes the joins of late plans."""
+
+    labels: Callable[[], Words]
+    decode: Decode
+    memo: Memo
+    tally: Tally
+    failing: Failures
+    make: Callable[[RulePlan], Join]
+
+
 class Join:
-    """The join of one plan. It adds its iterator operations to `tally`; `make` makes the joins of late plans.
+    """The join of one plan. It adds its iterator operations to the tally of its surroundings.
 
     `steps` and `rows` count its own iterator operations and the rows that it gave.
     """
 
-    def __init__(
-        self, encoded: EncodedPlan, labels: Callable[[], Words], decode: Decode, tally: Tally, make: Callable[[RulePlan], Join]
-    ) -> None:
+    def __init__(self, encoded: EncodedPlan, surroundings: Surroundings) -> None:
         self.encoded = encoded
         self.variables = len(encoded.plan.order)
         self.width = encoded.width
         self.slots = np.array(encoded.slots, dtype=np.int64)
         self._positive = len(encoded.plan.positive)  # their slots come first
         self._before = np.array([atom.number < encoded.plan.given for atom in encoded.atoms], bool)
-        self.tally = tally
+        self.tally = surroundings.tally
         self.steps = self.rows = 0
         self.failures = 0  # computations without a value that the rule did not need
-        self._labels, self._decode, self._make = labels, decode, make
+        self._around = surroundings
         self._late: dict[tuple[int, int], Join] = {}
         self._state = np.zeros(encoded.state_words, np.int64)
         self._output = np.empty((SMALLEST_BUFFER, self.width), np.int64)
         self._records = np.empty((SMALLEST_BUFFER, code.RECORD_VALUES + self.variables), np.int64)
+        self._missed = np.empty((SMALLEST_BUFFER, code.PREFIX_VALUES + self.variables + 1 + encoded.arguments), np.int64)
         self._whole = self.prefixes(np.empty((1, 0), np.int64))
 
     def everything(self) -> Words:
@@ -127,15 +153,17 @@ class Join:
         state[code.STATE_PREFIX] = -1
         state[code.STATE_RECORDING] = recording
         state[code.STATE_FIRST_ONLY] = first_only
-        state[code.STATE_TRUSTED] = judge is None
-        labels = self._labels() if self.encoded.compares_symbols else self.slots
+        state[code.STATE_TRUSTED] = judge is None or self._around.failing.skip
+        memo = self._around.memo
+        deferred: list[Words] = []
         output: list[Words] = []
         records: list[Words] = []
         self.tally.cost += A_CALL + A_PREFIX * len(prefixes)
         while True:
             done = int(state[code.STATE_STEPS])
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
-            status = run(pages, roots, self.encoded.words, labels, prefixes, state, self._output, self._records)
+            labels = self._around.labels() if self.encoded.compares_symbols else self.slots  # calls may have given new symbols
+            status = run(pages, roots, self.encoded.words, labels, memo.table, prefixes, state, self._output, self._records, self._missed)
             if status == code.OUTPUT_FULL:
                 self._output = _emptied(output, self._output, state, code.STATE_OUTPUT)
             elif status == code.RECORDS_FULL:
@@ -147,9 +175,17 @@ class Join:
             elif status == code.PAUSED and budget is not None and state[code.STATE_STEPS] >= budget.left:
                 self._made(int(state[code.STATE_STEPS]))
                 raise OverBudget
-            elif status == code.DONE:
-                break
+            elif status == code.MISSES_FULL or (status == code.DONE and state[code.STATE_MISSED]):
+                deferred.append(self._call(memo))
+            if status == code.DONE:
+                if not deferred:
+                    break
+                prefixes, deferred = np.concatenate(deferred), []
+                self.tally.cost += A_PREFIX * len(prefixes)
+                state[code.STATE_PREFIX], state[code.STATE_MODE] = -1, code.MODE_PREFIX
         self._made(int(state[code.STATE_STEPS]))
+        if judge is not None:
+            self._around.failing.skipped += int(state[code.STATE_FAILURES])
         rows = self._output[: state[code.STATE_OUTPUT]].copy()
         kept = self._records[: state[code.STATE_RECORDS]].copy() if recording else NO_RECORDS
         if len(self._output) > LASTING_BUFFER:
@@ -161,6 +197,18 @@ class Join:
         self.tally.cost += A_BINDING * len(given)
         return given, np.concatenate([*records, kept]) if records else kept
 
+    def _call(self, memo: Memo) -> Words:
+        """Have the missed calls computed; returns the prefixes that were put off for them."""
+        state = self._state
+        held = self._missed[: state[code.STATE_MISSED]]
+        behind = code.PREFIX_VALUES + self.variables
+        memo.fill(held[:, behind:])
+        prefixes = held[:, :behind].copy()
+        if state[code.STATE_MISSED] == len(self._missed) < LARGEST_BUFFER:
+            self._missed = np.empty((4 * len(self._missed), self._missed.shape[1]), np.int64)
+        state[code.STATE_MISSED] = state[code.STATE_MISSED_BEFORE] = 0
+        return prefixes
+
     def _made(self, steps: int) -> None:
         self.steps += steps
         self.tally.steps += steps
@@ -171,11 +219,11 @@ class Join:
         self.failures += 1
         state = self._state
         if not self.encoded.plan.late:  # this is a late plan: everything else holds
-            raise self._failure(prefixes)
+            self._raise(prefixes)
         given = int(prefixes[state[code.STATE_PREFIX], code.PREFIX_LENGTH])
         key = int(state[code.STATE_FAILED_DEPTH]), max(int(state[code.STATE_FAILED_BOUND]), given)
         if key not in self._late:
-            self._late[key] = self._make(self.encoded.plan.late[key])
+            self._late[key] = self._around.make(self.encoded.plan.late[key])
         late = self._late[key]
         values = np.array([[self._value(depth, prefixes) for depth in range(key[1])]], np.int64)
         late.complete(pages, late.at(version), late.prefixes(values), judge=version)
@@ -187,18 +235,25 @@ class Join:
             return int(prefix[code.PREFIX_VALUES + depth])
         return int(self._state[code.STATE_WORDS + depth * code.LEVEL_WORDS + code.LEVEL_VALUE])
 
-    def _failure(self, prefixes: Words) -> EvaluationError:
+    def _raise(self, prefixes: Words) -> NoReturn:
         rule, order = self.encoded.plan.rule, self.encoded.plan.order
         operation, span = self.encoded.operations[int(self._state[code.STATE_ERROR_AT])]
-        what, hint = PROBLEMS[int(self._state[code.STATE_ERROR])]
+        cause: Exception | None = None
+        if self._state[code.STATE_ERROR] == code.CALL_FAILED:
+            what, cause = self._around.memo.why(int(self._state[code.STATE_FAILURE]))
+            what, hint = what + ",", "exclude such arguments in the body"
+            self._around.memo.forget_failures()
+        else:
+            what, hint = PROBLEMS[int(self._state[code.STATE_ERROR])]
         bound = {
-            rule.variables[order[depth]]: self._decode(self._value(depth, prefixes), rule.types[order[depth]])
+            rule.variables[order[depth]]: self._around.decode(self._value(depth, prefixes), rule.types[order[depth]])
             for depth in range(int(self._state[code.STATE_FAILED_BOUND]))
             if rule.variables[order[depth]].isidentifier()  # others stand for constants and expressions
         }
         binding = ", ".join(f"{name} = {shown(value)}" for name, value in bound.items())
-        message = f"`{operation.name}` {what}" + (f" where {binding}" if binding else "") + f", in the rule `{rule.text}`"
-        return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
+        message = f"`{operation.name}` {what}" + (f" where {binding}" if binding else "")
+        message = f"{message.removesuffix(',')}, in the rule `{rule.text}`"
+        raise EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)]) from cause
 
 
 def _emptied(into: list[Words], buffer: Words, state: Words, counter: int) -> Words:

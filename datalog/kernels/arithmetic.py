@@ -226,7 +226,7 @@ def _apply_float(operation: int, left_code: np.int64, right_code: np.int64, stat
 
 
 @device
-def _magnitude(value: np.int64) -> np.uint64:
+def magnitude_of(value: np.int64) -> np.uint64:
     return np.uint64(0) - word_of(value) if value < 0 else word_of(value)
 
 
@@ -293,8 +293,8 @@ def _apply_decimal(operation: int, left: np.int64, right: np.int64, unit: int, s
     if operation == CODE_DIVIDE and right == 0:
         state[STATE_ERROR] = DIVISION_BY_ZERO
         return np.int64(0)
-    first = _magnitude(left)
-    factor = _magnitude(right)
+    first = magnitude_of(left)
+    factor = magnitude_of(right)
     divisor = word_of(unit)
     if operation == CODE_DIVIDE:
         factor, divisor = divisor, factor
@@ -306,7 +306,7 @@ def _apply_decimal(operation: int, left: np.int64, right: np.int64, unit: int, s
 def _decimal_to_float(value: np.int64, unit: int) -> np.float64:
     """value / unit, rounded once."""
     divisor = word_of(unit)
-    magnitude = _magnitude(value)
+    magnitude = magnitude_of(value)
     sign = -1.0 if value < 0 else 1.0
     if magnitude <= np.uint64(EXACT):
         return sign * (np.float64(magnitude) / np.float64(divisor))

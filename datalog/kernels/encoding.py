@@ -31,7 +31,12 @@ DEPTH_FALLIBLE = 7  # checks whose expressions may have no value, made after eve
 DEPTH_FALLIBLE_END = 8
 DEPTH_NEGATIONS = 9
 DEPTH_NEGATIONS_END = 10
-DEPTH_WORDS = 11
+DEPTH_GIVES = 11  # what the binding gives
+DEPTH_WORDS = 12
+
+GIVES_VALUE = 0  # the variable's value
+GIVES_RANGE, GIVES_FLOATS = 1, 2  # each of several values; of floats, in steps that are rounded
+GIVES_CANDIDATE = 3  # the only value that may pass a later check, or none at all: that is no failure
 
 # --- one row per iterator: one level of one positive atom ------------------------------------------------------------------
 ITERATOR_SLOT = 0
@@ -71,6 +76,9 @@ CODE_LEAST, CODE_GREATEST = 9, 10
 CODE_AND, CODE_OR, CODE_EXCLUSIVE_OR, CODE_SHIFT_LEFT = 11, 12, 13, 14  # bit by bit
 CODE_SHIFT_RIGHT_UNSIGNED, CODE_SHIFT_RIGHT = 15, 16  # the latter keeps a number's sign
 CODE_BOTH, CODE_EITHER, CODE_EITHER_ONE = 17, 18, 19  # of truth values; 0 is false
+CODE_RANGE = 20  # of start, end and step, if the operand is 0, which is else the default step: what `ranges.py` makes of them
+CODE_WITHIN = 21  # of a value and what CODE_RANGE has left: 1 if it is in the range, else 0
+CODE_CALL = 22  # + number of arguments * CODE_KIND; operand: number of a function that is not computed here
 CODE_NEGATE, CODE_ABSOLUTE, CODE_COMPLEMENT, CODE_NOT = 32, 33, 34, 35  # from here on operations of one argument
 CODE_TO_NUMBER, CODE_TO_UNSIGNED, CODE_TO_FLOAT, CODE_TO_DECIMAL = 36, 37, 38, 39
 CODE_KIND = 64  # operation + kind of the arguments * CODE_KIND; the operand is the unit of a decimal: 10 to its scale
@@ -78,6 +86,15 @@ KIND_NUMBER, KIND_UNSIGNED, KIND_FLOAT, KIND_DECIMAL = 0, 1, 2, 3
 
 # --- errors of expressions --------------------------------------------------------------------------------------------------
 NO_ERROR, OVERFLOW, DIVISION_BY_ZERO, OUT_OF_RANGE, NEGATIVE, NOT_A_NUMBER = 0, 1, 2, 3, 4, 5
+NO_STEP = 6  # a range with a step of zero
+CALL_FAILED = 7  # the memo says so; STATE_FAILURE is the number of the reason
+MISSED = 8  # the memo does not know the call; never seen outside of the kernel
+
+# --- memo: what calls gave, in a hash table with linear probing; a column each for the key, the arguments and the result ------
+MEMO_KEY = 0  # 0: free; number of the function + 1; negative: there is no value, and the result is the number of the reason
+MEMO_ARGUMENTS = 1
+MEMO_BESIDES = 2  # columns that are no arguments
+MEMO_FACTOR = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
 
 # --- state -----------------------------------------------------------------------------------------------------------------
 STATE_MODE = 0
@@ -95,7 +112,12 @@ STATE_FIRST_ONLY = 11  # 1: go to the next prefix after the first binding
 STATE_TRUSTED = 12  # 1: an expression without a value is a literal that does not hold, and no more
 STATE_FAILED_DEPTH = 13  # where an expression had no value
 STATE_FAILED_BOUND = 14  # and how many variables were bound then
-STATE_WORDS = 15
+STATE_FAILURE = 15  # of a call: the number of the reason
+STATE_FAILURES = 16  # expressions without a value that were not reported
+STATE_ARGUMENTS_AT = 17  # of a missed call, on the stack
+STATE_MISSED = 18  # missed calls written
+STATE_MISSED_BEFORE = 19  # of these, those of earlier prefixes
+STATE_WORDS = 20
 
 RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS, RECORD_HULLS = 0, 1, 2, 3
 
@@ -110,7 +132,10 @@ LEVEL_NATURAL_LOW = 3  # the lower end before the prefix's interval narrowed it
 LEVEL_TARGET = 4
 LEVEL_AGREEING = 5
 LEVEL_POINTER = 6
-LEVEL_WORDS = 7
+LEVEL_STEP = 7  # of a range
+LEVEL_START = 8  # of a range of floats: where it began, and the value at which it is
+LEVEL_AT = 9
+LEVEL_WORDS = 10
 
 # per iterator, after the depths
 CURSOR_KEY = 0
@@ -135,5 +160,7 @@ RECORD_LOW = 1
 RECORD_HIGH = 2
 RECORD_VALUES = 3
 
+# A row of missed calls: the prefix to complete once the call is known, then the function's number and the arguments.
+
 # --- what a call returns ----------------------------------------------------------------------------------------------------
-DONE, OUTPUT_FULL, RECORDS_FULL, PAUSED, FAILED = 0, 1, 2, 3, 4
+DONE, OUTPUT_FULL, RECORDS_FULL, PAUSED, FAILED, MISSES_FULL = 0, 1, 2, 3, 4, 5

@@ -1,24 +1,29 @@
 """Expressions and comparisons of a rule, interpreted inside the join: postfix code over a stack in the join's state.
 
-Where an expression has no value, STATE_ERROR says why and STATE_ERROR_AT where.
+Where an expression has no value, STATE_ERROR says why and STATE_ERROR_AT where. Functions that are not computed here are
+looked up in a memo; a call that the memo does not know is MISSED, and its arguments stay on the stack.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.arithmetic import HIGHEST, LOWEST, apply_one, apply_two
+from datalog.kernels.arithmetic import HIGHEST, LOWEST, apply_one, apply_two, word_of
 from datalog.kernels.encoding import (
+    CALL_FAILED,
     CHECK_LEFT,
     CHECK_OPERATOR,
     CHECK_RIGHT,
     CHECK_SYMBOLS,
     CHECK_WORDS,
+    CODE_CALL,
     CODE_CONSTANT,
     CODE_END,
     CODE_KIND,
     CODE_NEGATE,
+    CODE_RANGE,
     CODE_VARIABLE,
+    CODE_WITHIN,
     EQUAL,
     GREATER,
     LESS,
@@ -27,18 +32,59 @@ from datalog.kernels.encoding import (
     LEVEL_LOW,
     LEVEL_VALUE,
     LEVEL_WORDS,
+    MEMO_ARGUMENTS,
+    MEMO_FACTOR,
+    MEMO_KEY,
+    MISSED,
     NO_ERROR,
     NOT_EQUAL,
     PLAN_CHECKS_AT,
+    STATE_ARGUMENTS_AT,
     STATE_ERROR,
     STATE_ERROR_AT,
+    STATE_FAILURE,
     STATE_WORDS,
 )
 from datalog.kernels.jit import Words, device
+from datalog.kernels.ranges import is_within, spread
 
 
 @device
-def evaluate(plan: Words, at: int, state: Words, stack: int) -> np.int64:
+def _find_call(memo: Words, function: int, count: int, state: Words, first: int) -> int:
+    """The memo's row for a call with the arguments at state[first:], or -1."""
+    mixed = word_of(function + 1)
+    for place in range(first, first + count):
+        mixed = (mixed ^ word_of(state[place])) * np.uint64(MEMO_FACTOR)
+        mixed = mixed ^ (mixed >> np.uint64(32))
+    last = memo.shape[0] - 1
+    at = np.int64(mixed & np.uint64(last))
+    while memo[at, MEMO_KEY] != 0:
+        if abs(memo[at, MEMO_KEY]) == function + 1:
+            same = 0
+            while same < count and memo[at, MEMO_ARGUMENTS + same] == state[first + same]:
+                same += 1
+            if same == count:
+                return int(at)
+        at = (at + 1) & last
+    return -1
+
+
+@device
+def _call(memo: Words, function: int, count: int, state: Words, first: int) -> None:
+    """Put the result of a call in the place of its arguments, or set STATE_ERROR."""
+    row = _find_call(memo, function, count, state, first)
+    if row < 0:
+        state[STATE_ERROR] = MISSED
+        state[STATE_ARGUMENTS_AT] = first
+    elif memo[row, MEMO_KEY] < 0:
+        state[STATE_ERROR] = CALL_FAILED
+        state[STATE_FAILURE] = memo[row, memo.shape[1] - 1]
+    else:
+        state[first] = memo[row, memo.shape[1] - 1]
+
+
+@device
+def evaluate(plan: Words, at: int, state: Words, stack: int, memo: Words) -> np.int64:
     """The value of the code at offset `at`; sets STATE_ERROR where it has none. `stack`: offset of scratch in state."""
     top = stack - 1
     while plan[at] != CODE_END:
@@ -53,7 +99,17 @@ def evaluate(plan: Words, at: int, state: Words, stack: int) -> np.int64:
         else:
             kind = code // CODE_KIND
             operation = code - kind * CODE_KIND
-            if operation < CODE_NEGATE:
+            if operation == CODE_CALL:
+                top -= kind - 1
+                _call(memo, operand, kind, state, top)
+            elif operation == CODE_RANGE:
+                if operand > 0:
+                    top += 1
+                spread(kind, operand, state, top - 2)
+            elif operation == CODE_WITHIN:
+                top -= 3
+                state[top] = 1 if is_within(kind, state[top], state, top + 1) else 0
+            elif operation < CODE_NEGATE:
                 top -= 1
                 state[top] = apply_two(operation, kind, state[top], state[top + 1], operand, state)
             else:
@@ -66,13 +122,13 @@ def evaluate(plan: Words, at: int, state: Words, stack: int) -> np.int64:
 
 
 @device
-def passes_filters(plan: Words, first: int, last: int, state: Words, stack: int, labels: Words) -> bool:
+def passes_filters(plan: Words, first: int, last: int, state: Words, stack: int, labels: Words, memo: Words) -> bool:
     for check in range(first, last):
         at = plan[PLAN_CHECKS_AT] + check * CHECK_WORDS
-        left = evaluate(plan, plan[at + CHECK_LEFT], state, stack)
+        left = evaluate(plan, plan[at + CHECK_LEFT], state, stack, memo)
         if state[STATE_ERROR] != NO_ERROR:
             return False
-        right = evaluate(plan, plan[at + CHECK_RIGHT], state, stack)
+        right = evaluate(plan, plan[at + CHECK_RIGHT], state, stack, memo)
         if state[STATE_ERROR] != NO_ERROR:
             return False
         operator = plan[at + CHECK_OPERATOR]
@@ -97,11 +153,11 @@ def passes_filters(plan: Words, first: int, last: int, state: Words, stack: int,
 
 
 @device
-def narrow(plan: Words, first: int, last: int, state: Words, level: int, stack: int) -> bool:
+def narrow(plan: Words, first: int, last: int, state: Words, level: int, stack: int, memo: Words) -> bool:
     """Narrow the depth's interval by bounds `variable operator expression`; False if nothing is left."""
     for check in range(first, last):
         at = plan[PLAN_CHECKS_AT] + check * CHECK_WORDS
-        bound = evaluate(plan, plan[at + CHECK_RIGHT], state, stack)
+        bound = evaluate(plan, plan[at + CHECK_RIGHT], state, stack, memo)
         if state[STATE_ERROR] != NO_ERROR:
             return False
         operator = plan[at + CHECK_OPERATOR]

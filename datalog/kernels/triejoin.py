@@ -13,6 +13,7 @@ from __future__ import annotations
 from datalog.kernels.arithmetic import HIGHEST, LOWEST
 from datalog.kernels.cursors import node_exists, open_cursor, seek
 from datalog.kernels.encoding import (
+    CODE_KIND,
     CURSOR_AT_END,
     CURSOR_KEY,
     CURSOR_STACK,
@@ -24,6 +25,7 @@ from datalog.kernels.encoding import (
     DEPTH_FALLIBLE_END,
     DEPTH_FILTERS,
     DEPTH_FILTERS_END,
+    DEPTH_GIVES,
     DEPTH_ITERATORS,
     DEPTH_ITERATORS_END,
     DEPTH_NEGATIONS,
@@ -31,6 +33,9 @@ from datalog.kernels.encoding import (
     DEPTH_WORDS,
     DONE,
     FAILED,
+    GIVES_CANDIDATE,
+    GIVES_FLOATS,
+    GIVES_VALUE,
     ITERATOR_STAMPS,
     ITERATOR_WORDS,
     LEVEL_AGREEING,
@@ -41,6 +46,8 @@ from datalog.kernels.encoding import (
     LEVEL_TARGET,
     LEVEL_VALUE,
     LEVEL_WORDS,
+    MISSED,
+    MISSES_FULL,
     MODE_ADVANCE,
     MODE_ENTER,
     MODE_LEAP,
@@ -72,12 +79,17 @@ from datalog.kernels.encoding import (
     SLOT_INNER_ROWS,
     SLOT_LEAF_ROWS,
     SLOT_WORDS,
+    STATE_ARGUMENTS_AT,
     STATE_BUDGET,
     STATE_DEPTH,
     STATE_ERROR,
+    STATE_ERROR_AT,
     STATE_FAILED_BOUND,
     STATE_FAILED_DEPTH,
+    STATE_FAILURES,
     STATE_FIRST_ONLY,
+    STATE_MISSED,
+    STATE_MISSED_BEFORE,
     STATE_MODE,
     STATE_OPENED,
     STATE_OUTPUT,
@@ -90,12 +102,22 @@ from datalog.kernels.encoding import (
 )
 from datalog.kernels.expressions import evaluate, narrow, passes_filters
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
+from datalog.kernels.ranges import advance_range, enter_range, open_range
 from datalog.kernels.recording import flush_records, record, write_record
 
 
 @device
 def _enter(
-    pages: Words, roots: Words, plan: Words, prefixes: Words, state: Words, records: Words, depth: int, cursors: int, stack: int
+    pages: Words,
+    roots: Words,
+    plan: Words,
+    memo: Words,
+    prefixes: Words,
+    state: Words,
+    records: Words,
+    depth: int,
+    cursors: int,
+    stack: int,
 ) -> bool:
     """Open the depth's iterators at its interval's lower end. True: they stand, leap; False: nothing here."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
@@ -105,13 +127,23 @@ def _enter(
     recorded = state[STATE_RECORDING] != RECORD_NOTHING and depth >= length
     state[level + LEVEL_LOW] = LOWEST
     state[level + LEVEL_HIGH] = HIGHEST
+    gives = plan[row + DEPTH_GIVES]
+    generates = gives != GIVES_VALUE and gives <= GIVES_FLOATS
+    least = 0  # of the integers that the depth gives
     if plan[row + DEPTH_BINDING] >= 0:
-        value = evaluate(plan, plan[row + DEPTH_BINDING], state, stack)
+        value = evaluate(plan, plan[row + DEPTH_BINDING], state, stack, memo)
         if state[STATE_ERROR] != NO_ERROR:
+            if gives == GIVES_CANDIDATE and state[STATE_ERROR] != MISSED:
+                state[STATE_ERROR] = NO_ERROR
             return False
-        state[level + LEVEL_LOW] = value
-        state[level + LEVEL_HIGH] = value
-    if not narrow(plan, plan[row + DEPTH_BOUNDS], plan[row + DEPTH_BOUNDS_END], state, level, stack):
+        if generates:
+            least = int(state[stack])
+            if not open_range(gives, state, stack, level):
+                return False
+        else:
+            state[level + LEVEL_LOW] = value
+            state[level + LEVEL_HIGH] = value
+    if not narrow(plan, plan[row + DEPTH_BOUNDS], plan[row + DEPTH_BOUNDS_END], state, level, stack, memo):
         return False
     state[level + LEVEL_NATURAL_LOW] = state[level + LEVEL_LOW]
     if depth < length:
@@ -124,6 +156,10 @@ def _enter(
     low = state[level + LEVEL_LOW]
     if low > state[level + LEVEL_HIGH]:
         return False
+    state[level + LEVEL_AGREEING] = 0
+    state[level + LEVEL_POINTER] = 0
+    if generates:
+        return enter_range(gives, state, level, least)
     target = low
     for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
         cursor = cursors + iterator * CURSOR_WORDS
@@ -139,8 +175,6 @@ def _enter(
         if target > state[level + LEVEL_HIGH]:
             return False
     state[level + LEVEL_TARGET] = target
-    state[level + LEVEL_AGREEING] = 0
-    state[level + LEVEL_POINTER] = 0
     return True
 
 
@@ -191,6 +225,9 @@ def _advance(pages: Words, plan: Words, state: Words, records: Words, depth: int
     """Leave the current key: True if the next iterator stands on a later one within the interval."""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     level = STATE_WORDS + depth * LEVEL_WORDS
+    gives = plan[row + DEPTH_GIVES]
+    if gives != GIVES_VALUE and gives <= GIVES_FLOATS:
+        return advance_range(gives, state, level)
     first = plan[row + DEPTH_ITERATORS]
     count = plan[row + DEPTH_ITERATORS_END] - first
     key = state[level + LEVEL_TARGET]
@@ -275,17 +312,18 @@ def _holds(
     cursors: int,
     stack: int,
     labels: Words,
+    memo: Words,
     recorded: bool,
 ) -> bool:
     """Does the value just bound pass everything that is checked at its depth?"""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     return (
         _is_older(pages, plan, prefixes, state, depth, cursors)
-        and passes_filters(plan, plan[row + DEPTH_FILTERS], plan[row + DEPTH_FILTERS_END], state, stack, labels)
+        and passes_filters(plan, plan[row + DEPTH_FILTERS], plan[row + DEPTH_FILTERS_END], state, stack, labels, memo)
         and _passes_negations(
             pages, roots, plan, plan[row + DEPTH_NEGATIONS], plan[row + DEPTH_NEGATIONS_END], state, records, depth, recorded
         )
-        and passes_filters(plan, plan[row + DEPTH_FALLIBLE], plan[row + DEPTH_FALLIBLE_END], state, stack, labels)
+        and passes_filters(plan, plan[row + DEPTH_FALLIBLE], plan[row + DEPTH_FALLIBLE_END], state, stack, labels, memo)
     )
 
 
@@ -307,14 +345,60 @@ def _next_prefix(prefixes: Words, state: Words) -> int:
     return shared
 
 
-@kernel(INT(READ2, READ1, READ1, READ1, READ2, WRITE1, WRITE2, WRITE2))
-def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: Words, state: Words, output: Words, records: Words) -> int:
+@device
+def _defer(plan: Words, prefixes: Words, state: Words, missed: Words) -> None:
+    """Note the call that was missed, and the prefix that is to be completed when it is known.
+
+    That is the part that was bound when the call was needed, so that all that was not looked at then is looked at again.
+    """
+    row = state[STATE_MISSED]
+    state[STATE_MISSED] = row + 1
+    prefix = state[STATE_PREFIX]
+    depth = state[STATE_FAILED_DEPTH]
+    bound = state[STATE_FAILED_BOUND]
+    length = prefixes[prefix, PREFIX_LENGTH]
+    if depth < length or (depth == length and bound == depth):
+        for column in range(prefixes.shape[1]):
+            missed[row, column] = prefixes[prefix, column]
+    else:
+        missed[row, PREFIX_LENGTH] = depth
+        missed[row, PREFIX_LOW] = LOWEST
+        missed[row, PREFIX_HIGH] = HIGHEST
+        missed[row, PREFIX_STAMP] = prefixes[prefix, PREFIX_STAMP]
+        for above in range(depth):
+            missed[row, PREFIX_VALUES + above] = state[STATE_WORDS + above * LEVEL_WORDS + LEVEL_VALUE]
+        if bound > depth:
+            value = state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_VALUE]
+            missed[row, PREFIX_LOW] = value
+            missed[row, PREFIX_HIGH] = value
+    at = state[STATE_ERROR_AT]
+    behind = prefixes.shape[1]
+    missed[row, behind] = plan[at + 1]
+    for argument in range(plan[at] // CODE_KIND):
+        missed[row, behind + 1 + argument] = state[state[STATE_ARGUMENTS_AT] + argument]
+
+
+@kernel(INT(READ2, READ1, READ1, READ1, READ2, READ2, WRITE1, WRITE2, WRITE2, WRITE2))
+def complete(
+    pages: Words,
+    roots: Words,
+    plan: Words,
+    labels: Words,
+    memo: Words,
+    prefixes: Words,
+    state: Words,
+    output: Words,
+    records: Words,
+    missed: Words,
+) -> int:
     """Write the output row of every binding that extends a prefix, in the order of prefixes and variables.
 
     pages: int64[p, words]; roots: int64[slots], -1 for an empty tree; labels: int64[symbols], the order of symbols;
-    prefixes: int64[m, 4 + variables], see PREFIX_*; output: int64[rows, output width];
-    records: int64[rows, 3 + variables], see RECORD_*. A record's context may be unsorted and repeated.
-    Returns DONE, or why it stopped: OUTPUT_FULL, RECORDS_FULL (empty the buffer, zero its count in state, call again),
+    memo: int64[2^k, 2 + most arguments], see MEMO_*; prefixes: int64[m, 4 + variables], see PREFIX_*; output: int64[rows, output width];
+    records: int64[rows, 3 + variables], see RECORD_*. A record's context may be unsorted and repeated;
+    missed: int64[rows, 4 + variables + 1 + most arguments], the prefixes that it has put off, each with a call that the memo does
+    not know. Everything else that extends the prefixes has been found.
+    Returns DONE, or why it stopped: OUTPUT_FULL, RECORDS_FULL, MISSES_FULL (empty the buffer, zero its count in state, call again),
     PAUSED (raise STATE_BUDGET, call again), FAILED (an expression has no value: STATE_ERROR, STATE_ERROR_AT, STATE_FAILED_*;
     zero STATE_ERROR and call again to go on as if the literal did not hold).
     """
@@ -334,6 +418,7 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
                 break
             depth = _next_prefix(prefixes, state)
             state[STATE_OPENED] = depth
+            state[STATE_MISSED_BEFORE] = state[STATE_MISSED]
             mode = MODE_ENTER
         length = prefixes[state[STATE_PREFIX], PREFIX_LENGTH]
         if depth == depths:  # a binding; only MODE_ENTER comes here
@@ -351,6 +436,7 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
             depth -= 1
             mode = MODE_ADVANCE
             if state[STATE_FIRST_ONLY] == 1:
+                state[STATE_MISSED] = state[STATE_MISSED_BEFORE]  # nothing more is asked of this prefix
                 mode = MODE_PREFIX
                 continue
         if (depth < length and mode == MODE_ADVANCE) or depth < 0:
@@ -367,9 +453,12 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
         if state[STATE_STEPS] >= state[STATE_BUDGET]:
             status = PAUSED
             break
+        if state[STATE_MISSED] >= missed.shape[0]:
+            status = MISSES_FULL
+            break
         found = 1
         if mode == MODE_ENTER:
-            found = int(_enter(pages, roots, plan, prefixes, state, records, depth, cursors, stack))
+            found = int(_enter(pages, roots, plan, memo, prefixes, state, records, depth, cursors, stack))
         elif mode == MODE_ADVANCE:
             found = int(_advance(pages, plan, state, records, depth, cursors, recorded))
         if found == 1:
@@ -389,7 +478,7 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
             level = STATE_WORDS + depth * LEVEL_WORDS
             state[level + LEVEL_VALUE] = state[level + LEVEL_TARGET]
             mode = MODE_ADVANCE
-            if _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, recorded):
+            if _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, memo, recorded):
                 depth += 1
                 mode = MODE_ENTER
                 if depth <= length:
@@ -398,9 +487,13 @@ def complete(pages: Words, roots: Words, plan: Words, labels: Words, prefixes: W
             state[STATE_FAILED_DEPTH] = depth
             state[STATE_FAILED_BOUND] = depth + 1
         if state[STATE_ERROR] != NO_ERROR:
-            if state[STATE_TRUSTED] == 0:
+            if state[STATE_ERROR] == MISSED:
+                _defer(plan, prefixes, state, missed)
+            elif state[STATE_TRUSTED] == 0:
                 status = FAILED
                 break
+            else:
+                state[STATE_FAILURES] += 1
             state[STATE_ERROR] = NO_ERROR
     state[STATE_MODE] = mode
     state[STATE_DEPTH] = depth

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from datalog.errors import InternalError
 from datalog.evaluate.fixpoint import Limits, RecursiveRule
 from datalog.evaluate.join import OverBudget
+from datalog.evaluate.memo import Memo
 from datalog.ir.core import CoreProgram
 from datalog.kernels import encoding as code
 from datalog.maintain.aggregates import AggregateStratum
@@ -37,6 +38,7 @@ from datalog.store.values import Values
 
 Words = NDArray[np.int64]
 Coalesce = Literal["exact", "run", "hull"]
+Failing = Literal["error", "skip"]
 Maintain = Literal["auto", "recorded", "derived", "recompute"]
 Progress = Callable[[int, int], None]  # strata done, strata in all
 
@@ -47,12 +49,17 @@ RECORDING = {"exact": code.RECORD_EXACT, "run": code.RECORD_RUNS, "hull": code.R
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`coalesce`: how the records of one context are joined; `rows_per_page`: a limit for tests."""
+    """`coalesce`: how the records of one context are joined; `rows_per_page`: a limit for tests.
+
+    `failing`: what becomes of a computation without a value where everything else of its rule holds: an error, or a literal that
+    does not hold. `memo`: what the engine shares with others that have the same functions; None: one of its own."""
 
     maintain: Maintain = "auto"
     coalesce: Coalesce = "hull"
     rows_per_page: int | None = None
     limits: Limits = field(default_factory=Limits)
+    failing: Failing = "error"
+    memo: Memo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +88,17 @@ class Engine:
         self._facts: Mapping[str, Words] | None = facts  # until the storage holds them
         statistics = Counted(self._size, self._relation)
         estimate(program, statistics)
-        self.joins = Joins(program, self.storage, values, statistics)
+        self.joins = Joins(program, self.storage, values, statistics, options.memo, options.failing == "skip")
         self.functions = Functions(program, self.storage, values, self.joins)
         self.strata = [self._live(number) for number in range(len(program.strata))]
         self._prepared: set[str] = set()
         self._first_evaluation(facts, progress)
         self._facts = None
+
+    @property
+    def failures(self) -> int:
+        """How many computations without a value have been skipped, where `Options.failing` says so."""
+        return self.joins.failing.skipped
 
     @property
     def steps(self) -> int:

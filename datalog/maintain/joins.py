@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from datalog.errors import InternalError
 from datalog.evaluate.fixpoint import DeltaJoin
-from datalog.evaluate.join import Join
+from datalog.evaluate.join import Failures, Join, Surroundings
+from datalog.evaluate.memo import Memo
+from datalog.evaluate.primitives import ColumnFunctions
 from datalog.ir.core import CoreProgram
 from datalog.maintain.recursive import ChangeJoin, SupportJoin
 from datalog.plan.encode import YOUNGEST, encode_plan
@@ -30,10 +32,21 @@ Words = NDArray[np.int64]
 class Joins:
     """All joins of one program over one storage. The constructor arranges the program's predicates."""
 
-    def __init__(self, program: CoreProgram, storage: Storage, values: Values, statistics: Statistics) -> None:
+    def __init__(
+        self,
+        program: CoreProgram,
+        storage: Storage,
+        values: Values,
+        statistics: Statistics,
+        memo: Memo | None = None,
+        skip_failing: bool = False,
+    ) -> None:
         self.program, self.plan = program, plan_program(program, statistics)
         self.statistics = statistics
         self._storage, self._values = storage, values
+        self.memo = Memo(ColumnFunctions(values)) if memo is None else memo
+        self.failing = Failures(skip_failing)
+        self._surroundings = Surroundings(values.symbols.labels, values.decode, self.memo, storage.tally, self.failing, self.join)
         self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
         sources = {stratum.aggregate.source for stratum in program.strata if stratum.aggregate is not None}
         for name, predicate in program.predicates.items():
@@ -50,8 +63,7 @@ class Joins:
 
     def join(self, plan: RulePlan, output: Sequence[int] | None = None) -> Join:
         """The join of a plan whose arrangements are there; `output` as for `encode_plan`."""
-        encoded = encode_plan(plan, self._values.encode, self._shape, output)
-        return Join(encoded, self._values.symbols.labels, self._values.decode, self._storage.tally, self.join)
+        return Join(encode_plan(plan, self._values.encode, self.memo.number, self._shape, output), self._surroundings)
 
     def change(self, rule: int, atom: int) -> ChangeJoin:
         """The join for changes of one atom; `prepare` must have seen the atom's predicate."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import Apply, CoreFilter, Type
+from datalog.ir.core import Apply, CoreBinding, CoreFilter, Type, Value
 from datalog.kernels import encoding as code
 from datalog.kernels.layout import HEADER
-from datalog.plan.postfix import Encode, Postfix
+from datalog.plan.order import generates
+from datalog.plan.postfix import Encode, Number, Postfix
 from datalog.plan.rule import AtomPlan, RulePlan
 from datalog.syntax.tree import Span
 
@@ -41,16 +42,20 @@ class EncodedPlan:
     width: int  # of an output row
     state_words: int
     compares_symbols: bool
+    arguments: int  # the most that a function is called with
 
 
 class _Encoder:
-    def __init__(self, plan: RulePlan, encode: Encode) -> None:
+    def __init__(self, plan: RulePlan, encode: Encode, number: Number) -> None:
         self.plan = plan
         self.depth_of = {variable: depth for depth, variable in enumerate(plan.order)}
-        self.code = Postfix(encode, self.depth_of)
+        self.code = Postfix(encode, number, self.depth_of)
         self.compares_symbols = False
 
     def check(self, check: CoreFilter) -> list[int]:
+        if generates(check.right):
+            true = Value(1, Type.NUMBER)
+            return [code.EQUAL, self.code.within(check.left, check.right), self.code.expression(true), 0]
         by_label = check.operator not in ("=", "!=") and check.left.type is Type.SYMBOL
         self.compares_symbols = self.compares_symbols or by_label
         return [OPERATORS[check.operator], self.code.expression(check.left), self.code.expression(check.right), int(by_label)]
@@ -61,13 +66,14 @@ class _Encoder:
         return at
 
 
-def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
-    """Encode `plan`. `encode` gives the code of a constant, `shape` the tree that serves an atom's columns.
+def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
+    """Encode `plan`. `encode` gives the code of a constant, `number` the number of a function that the kernel does not
+    compute, `shape` the tree that serves an atom's columns.
 
     `output` lists the variables that make up an output row: the head's, unless said otherwise; YOUNGEST is the greatest
     stamp of the prefix and of the plan's stamped atoms.
     """
-    out = _Encoder(plan, encode)
+    out = _Encoder(plan, encode, number)
     atoms = (*plan.positive, *plan.negated)
     slot_of = {atom.number: slot for slot, atom in enumerate(atoms)}
     shapes = [shape(atom.predicate, atom.columns) for atom in atoms]
@@ -94,7 +100,7 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
             negations.append([slot_of[atom.number], len(atom.depths), out.numbers(atom.depths)])
         iterator_span = (first_iterator, len(iterators))
         check_spans = (first_check, bounds_end, bounds_end, filters_end, filters_end, len(checks))
-        depth_rows.append([binding, *iterator_span, *check_spans, first_negation, len(negations)])
+        depth_rows.append([binding, *iterator_span, *check_spans, first_negation, len(negations), _gives(depth.binding)])
     columns = plan.rule.head_columns if output is None else output
     depths_out = [-1 if variable == YOUNGEST else out.depth_of[variable] for variable in columns]
     words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out)
@@ -107,7 +113,14 @@ def encode_plan(plan: RulePlan, encode: Encode, shape: Shape, output: Sequence[i
         len(depths_out),
         code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.code.deepest + 1,
         out.compares_symbols,
+        out.code.arguments,
     )
+
+
+def _gives(binding: CoreBinding | None) -> int:
+    if binding is not None and generates(binding.expression):
+        return code.GIVES_FLOATS if binding.expression.type is Type.FLOAT else code.GIVES_RANGE
+    return code.GIVES_CANDIDATE if binding is not None and binding.inverse else code.GIVES_VALUE
 
 
 def _lay_out(

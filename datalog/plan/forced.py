@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from datalog.errors import SettingError
 from datalog.ir.core import CoreProgram, CoreRule, ForcedOrder
-from datalog.plan.order import joined_variables, standings, variables_of
+from datalog.plan.order import computes, joined_variables, standings, variables_of
 
 Orders = Mapping[str | int, Sequence[str]]
 
@@ -104,7 +104,11 @@ def forced_order(rule: CoreRule, wanted: Sequence[int], exact: bool, first: Sequ
     standing = standings(rule)
     waiting = [variable for variable in wanted if variable not in order]
     while len(order) < len(rule.variables):
-        computable = {binding.variable for number, binding in enumerate(rule.bindings) if operands[number] <= set(order)} - set(order)
+        computable = {
+            binding.variable
+            for number, binding in enumerate(rule.bindings)
+            if operands[number] <= set(order) and computes(rule, number, joined)
+        } - set(order)
         early = computable.difference(wanted) if exact else computable
         if early:
             chosen = min(early, key=lambda v: standing[v])

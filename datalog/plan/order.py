@@ -10,10 +10,10 @@ which the body was written: permuting a body changes nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from datalog.errors import InternalError
-from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type
+from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type, Value
 from datalog.ir.primitives import PRIMITIVES
 
 Columns = frozenset[int]
@@ -46,6 +46,17 @@ def variables_of(expression: Expression) -> frozenset[int]:
             return frozenset()
 
 
+def generates(expression: Expression) -> TypeGuard[Apply]:
+    """Does it stand for any number of values?"""
+    return isinstance(expression, Apply) and expression.name == "range"
+
+
+def computes(rule: CoreRule, number: int, joined: Collection[int]) -> bool:
+    """Does the binding give its variable a value, or else only test it? Values of a range are tested where atoms give them."""
+    binding = rule.bindings[number]
+    return not (generates(binding.expression) and binding.variable in joined)
+
+
 def is_fallible(expression: Expression) -> bool:
     """May the expression have no value? Sums of floats have one, sums of integers may leave the 64 bits."""
     match expression:
@@ -69,6 +80,9 @@ def _is_total(expression: Apply) -> bool:
             return source in (Type.UNSIGNED, Type.BOOL)
         case "to_float" | "to_bool":
             return source is not Type.SYMBOL
+        case "range":  # has values or none, but for a step of zero, and NaN
+            step = expression.arguments[-1]
+            return source is not Type.FLOAT and (len(expression.arguments) == 2 or (isinstance(step, Value) and step.value != 0))
         case "to_decimal":
             return source.scale >= expression.type.scale
         case _:
@@ -103,7 +117,11 @@ def variable_order(
     operands = [variables_of(binding.expression) for binding in rule.bindings]
     standing = standings(rule)
     while len(order) < len(rule.variables):
-        ready = [number for number, binding in enumerate(rule.bindings) if binding.variable not in bound and operands[number] <= bound]
+        ready = [
+            number
+            for number, binding in enumerate(rule.bindings)
+            if binding.variable not in bound and operands[number] <= bound and computes(rule, number, joined)
+        ]
         early = [number for number in ready if number not in postponed]
         if early or (ready and joined <= bound):
             chosen = min((rule.bindings[number].variable for number in early or ready), key=lambda v: standing[v])

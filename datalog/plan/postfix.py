@@ -9,7 +9,9 @@ from datalog.kernels import encoding as code
 from datalog.syntax.tree import Span
 
 Encode = Callable[[PyValue, Type], int]
+Number = Callable[[str, tuple[Type, ...], Type], int]  # of a function that the kernel looks up
 
+NESTED = ("cat", "min", "max")  # of more than two arguments: nested calls of two
 ARITHMETIC = {
     "+": code.CODE_ADD,
     "-": code.CODE_SUBTRACT,
@@ -39,11 +41,12 @@ KINDS = {Type.UNSIGNED: code.KIND_UNSIGNED, Type.FLOAT: code.KIND_FLOAT}  # all 
 class Postfix:
     """The code section of a plan as it grows. `operations` maps the offsets of operations back to the rule."""
 
-    def __init__(self, encode: Encode, depth_of: dict[int, int]) -> None:
+    def __init__(self, encode: Encode, number: Number, depth_of: dict[int, int]) -> None:
         self.words: list[int] = []
         self.operations: dict[int, tuple[Apply, Span]] = {}
         self.deepest = 1  # words that the deepest expression needs
-        self._encode, self._depth_of = encode, depth_of
+        self.arguments = 0  # the most that a function is called with
+        self._encode, self._number, self._depth_of = encode, number, depth_of
 
     def expression(self, expression: Expression) -> int:
         """Append the code of an expression; returns its offset within the section."""
@@ -60,17 +63,49 @@ class Postfix:
             case Value(value=value, type=type):
                 self.words += [code.CODE_CONSTANT, self._encode(value, type)]
             case Apply(name=name, arguments=arguments):
-                self._push(arguments[0], height)
-                if name in ("min", "max"):
+                if name in NESTED:
+                    self._push(arguments[0], height)
                     for argument in arguments[1:]:
                         self._push(argument, height + 1)
-                        self._operate(expression, ARITHMETIC[name])
+                        self._combine(expression)
+                    return
+                for place, argument in enumerate(arguments):
+                    self._push(argument, height + place)
+                if name == "range":
+                    self._range(expression, height)
                 elif name in ARITHMETIC:
-                    for argument in arguments[1:]:
-                        self._push(argument, height + 1)
                     self._operate(expression, ARITHMETIC[name] + kind_of(expression) * code.CODE_KIND, unit_of(expression.type))
-                else:
+                elif is_conversion(expression):
                     self._convert(expression, height)
+                else:
+                    self._call(expression, tuple(argument.type for argument in arguments))
+
+    def within(self, value: Expression, range: Apply) -> int:
+        """Append the code of a test whether a value is in a range: 1 or 0."""
+        at = len(self.words)
+        self._push(value, 1)
+        for place, argument in enumerate(range.arguments, 2):
+            self._push(argument, place)
+        self._range(range, 2)
+        self.words += [code.CODE_WITHIN + kind_of(range) * code.CODE_KIND, 0, code.CODE_END]
+        return at
+
+    def _range(self, whole: Apply, height: int) -> None:
+        """Start, end and perhaps the step are on the stack."""
+        self.deepest = max(self.deepest, height + 2)
+        default = (max(unit_of(whole.type), 1)) if len(whole.arguments) == 2 else 0
+        self._operate(whole, code.CODE_RANGE + kind_of(whole) * code.CODE_KIND, default)
+
+    def _combine(self, whole: Apply) -> None:
+        """Combine the two values on the stack."""
+        if whole.type is Type.SYMBOL:
+            self._call(whole, (Type.SYMBOL, Type.SYMBOL))
+        else:
+            self._operate(whole, ARITHMETIC[whole.name])
+
+    def _call(self, whole: Apply, types: tuple[Type, ...]) -> None:
+        self.arguments = max(self.arguments, len(types))
+        self._operate(whole, code.CODE_CALL + len(types) * code.CODE_KIND, self._number(whole.name, types, whole.type))
 
     def _operate(self, whole: Apply, operation: int, operand: int = 0) -> None:
         self.operations[len(self.words)] = (whole, whole.span)
@@ -110,6 +145,15 @@ class Postfix:
         self.deepest = max(self.deepest, height + 1)
         self.words += [code.CODE_CONSTANT, number]
         self._operate(whole, operation, operand)
+
+
+def is_conversion(expression: Apply) -> bool:
+    """Is it a conversion that the kernel makes? Symbols come from and go to their texts outside of it."""
+    if expression.name == "ord":
+        return True  # the code is the value
+    return expression.name in ("to_number", "to_unsigned", "to_float", "to_decimal", "to_bool") and (
+        expression.arguments[0].type is not Type.SYMBOL
+    )
 
 
 def kind_of(expression: Apply) -> int:

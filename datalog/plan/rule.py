@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type, Value
 from datalog.plan.arrangements import Columns
 from datalog.plan.forced import forced_order
-from datalog.plan.order import Statistics, is_fallible, variable_order, variables_of
+from datalog.plan.order import Statistics, generates, is_fallible, variable_order, variables_of
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -155,7 +155,7 @@ def suspects_of(predicate: str) -> str:
 def _with_late(plan: RulePlan, statistics: Statistics, prefix: int) -> RulePlan:
     """The plan with the late plans of all its computations that may fail; `prefix` variables are always given."""
     for depth, at in enumerate(plan.depths):
-        early = [bound.expression for bound in at.bounds] + ([at.binding.expression] if at.binding else [])
+        early = [bound.expression for bound in at.bounds] + ([at.binding.expression] if at.binding and not at.binding.inverse else [])
         for known, fails in ((depth, any(map(is_fallible, early))), (depth + 1, bool(at.fallible))):
             if fails:
                 plan.late[depth, max(known, prefix)] = _late(plan, statistics, depth, max(known, prefix))
@@ -168,7 +168,9 @@ def _late(plan: RulePlan, statistics: Statistics, depth: int, known: int) -> Rul
     postponed = frozenset(
         number
         for number, binding in enumerate(rule.bindings)
-        if is_fallible(binding.expression) and max(depth_of[v] for v in (binding.variable, *variables_of(binding.expression))) >= depth
+        if not binding.inverse
+        and is_fallible(binding.expression)
+        and max(depth_of[v] for v in (binding.variable, *variables_of(binding.expression))) >= depth
     )
     order = variable_order(rule, statistics, plan.order[:known], plan.given, postponed)
     return _plan(rule, order, plan.given, postponed=postponed, joined_until=depth)
@@ -237,12 +239,13 @@ def _place_checks(
     checks = _Checks({}, {}, {}, {})
     last = len(depth_of) - 1
     # In an order that does not depend on how the body was written.
-    for number, binding in sorted(enumerate(rule.bindings), key=lambda one: _said(one[1].expression, depth_of)):
+    for number, binding in sorted(enumerate(rule.bindings), key=lambda one: _preference(one[1], depth_of)):
         depth = depth_of[binding.variable]
         known = max((depth_of[v] for v in variables_of(binding.expression)), default=-1)
-        if known < depth and depth not in checks.bindings and not (number in postponed and depth in joined):
+        tested = depth in joined and (number in postponed or generates(binding.expression))
+        if known < depth and depth not in checks.bindings and not tested:
             checks.bindings[depth] = binding
-        else:
+        elif not binding.inverse:
             equality = CoreFilter("=", Reference(binding.variable, rule.types[binding.variable]), binding.expression, binding.span)
             checks.add(max(known, depth), equality, last if number in postponed else None)
     for check in sorted(rule.filters, key=lambda one: (one.operator, _said(one.left, depth_of), _said(one.right, depth_of))):
@@ -254,6 +257,11 @@ def _place_checks(
         else:
             checks.add(depth, check, late)
     return checks
+
+
+def _preference(binding: CoreBinding, depth_of: Mapping[int, int]) -> tuple[bool, bool, str]:
+    """Of several bindings of a variable the first one gives its value, if it can."""
+    return binding.inverse, generates(binding.expression), _said(binding.expression, depth_of)
 
 
 def _said(expression: Expression, depth_of: Mapping[int, int]) -> str:

@@ -18,7 +18,7 @@ from datalog.plan.rule import plan_rule
 from datalog.store.values import Values
 from datalog.syntax.tree import NOWHERE
 from tests.kernels.blocks import GREATEST, LEAST, Row
-from tests.kernels.triejoin_twin import Prefix, Trees, number, run, sizes
+from tests.kernels.triejoin_twin import Prefix, Trees, no_memo, number, run, sizes
 
 Number = int | float
 NUMBERS = [LEAST, LEAST + 1, -(2**32), -7, -2, -1, 0, 1, 2, 3, 7, 62, 63, 64, 2**31, 3037000499, 3037000500, GREATEST - 1, GREATEST]
@@ -65,7 +65,7 @@ def unsigned(name: str, left: int, right: int) -> int | None:
 
 def solve(rule: CoreRule, rows: set[Row], values: Values) -> set[tuple[object, ...]]:
     trees = Trees({"e": dict.fromkeys(rows, 1), "a": dict.fromkeys({row[:1] for row in rows}, 1)}, None)
-    encoded = encode_plan(plan_rule(rule, sizes({})), values.encode, trees.shape)
+    encoded = encode_plan(plan_rule(rule, sizes({})), values.encode, no_memo().number, trees.shape)
     output = run(encoded, trees, [Prefix(())]).output
     types = [rule.types[v] for v in rule.head_columns]
     return {tuple(ranked(values.decode(word, type_)) for word, type_ in zip(row, types, strict=True)) for row in output}  # type: ignore[arg-type]
@@ -114,7 +114,7 @@ def test_a_computation_that_fails_leaves_its_place_to_whoever_judges_it() -> Non
         "h", (2,), ("x", "y", "z"), (Type.NUMBER,) * 3, (CoreAtom("e", (0, 1), False, NOWHERE),), (divide,), (), NOWHERE, "h ← …"
     )
     trees = Trees({"e": {(6, 0): 1, (6, 2): 1, (LEAST, -1): 1, (9, 3): 1}}, None)
-    encoded = encode_plan(plan_rule(rule, sizes({})), values.encode, trees.shape)
+    encoded = encode_plan(plan_rule(rule, sizes({})), values.encode, no_memo().number, trees.shape)
     assert run(encoded, trees, [Prefix(())]).output == [(3,), (3,)]
     assert code.FAILED not in run(encoded, trees, [Prefix(())]).stops
     judged = run(encoded, trees, [Prefix(())], trusted=False)

@@ -20,7 +20,7 @@ from datalog.plan.rule import plan_rule
 from datalog.store.columns import float_codes, floats_of
 from datalog.syntax.tree import NOWHERE
 from tests.kernels.blocks import GREATEST, LEAST, Row
-from tests.kernels.triejoin_twin import Prefix, Trees, run, sizes
+from tests.kernels.triejoin_twin import Prefix, Trees, no_memo, run, sizes
 
 NUMBER, UNSIGNED, FLOAT, BOOL = Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.BOOL
 WHOLE, CENTS, TINY = Type.DECIMALS[0], Type.DECIMALS[2], Type.DECIMALS[18]
@@ -94,7 +94,7 @@ def solve(name: str, types: Sequence[Type], result: Type, rows: Sequence[Row]) -
     names = tuple(f"v{place}" for place in range(count + 1))
     rule = CoreRule("h", tuple(range(count + 1)), names, (*types, result), (atom,), (compute,), (), NOWHERE, "h ← …")
     trees = Trees({"e": dict.fromkeys(rows, 1)}, None)
-    encoded = encode_plan(plan_rule(rule, sizes({})), lambda value, type_: int(str(value)), trees.shape)
+    encoded = encode_plan(plan_rule(rule, sizes({})), lambda value, type_: int(str(value)), no_memo().number, trees.shape)
     done = run(encoded, trees, [Prefix(())], trusted=False)
     failed = len(set(rows)) - len(done.output)
     assert len(done.failures) == failed
@@ -229,6 +229,6 @@ def test_a_failed_conversion_says_why() -> None:
         atom = CoreAtom("e", (0,), False, NOWHERE)
         rule = CoreRule("h", (0, 1), ("x", "y"), (FLOAT, UNSIGNED), (atom,), (compute,), (), NOWHERE, "h ← …")
         trees = Trees({"e": {(int(float_codes(np.array([value]))[0]),): 1}}, None)
-        encoded = encode_plan(plan_rule(rule, sizes({})), lambda value, type_: 0, trees.shape)
+        encoded = encode_plan(plan_rule(rule, sizes({})), lambda value, type_: 0, no_memo().number, trees.shape)
         reasons[str(value)] = [reason for reason, _ in run(encoded, trees, [Prefix(())], trusted=False).failures]
     assert reasons == {"nan": [code.NOT_A_NUMBER], "inf": [code.OUT_OF_RANGE], "-3.0": [code.NEGATIVE]}

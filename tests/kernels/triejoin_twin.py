@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreRule, Expression, Reference, Value
+from datalog.evaluate.memo import Memo
+from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreRule, Expression, Reference, Type, Value
 from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
 from datalog.plan.encode import YOUNGEST, EncodedPlan, encode_plan
@@ -62,9 +63,32 @@ def value_of(expression: Expression, binding: Mapping[int, int]) -> int | None:
     raise AssertionError(f"the twin knows numbers only, not {expression}")
 
 
+def values_of(expression: Expression, binding: Mapping[int, int]) -> list[int]:
+    """The numbers that an expression stands for, of a range all, of a computation without a value none."""
+    if isinstance(expression, Apply) and expression.name == "range":
+        operands = [value_of(argument, binding) for argument in expression.arguments]
+        if None in operands:
+            return []
+        start, end, *step = (operand for operand in operands if operand is not None)
+        by = step[0] if step else 1 if start <= end else -1
+        return list(range(start, end, by)) if by else []
+    value = value_of(expression, binding)
+    return [] if value is None else [value]
+
+
+def called(name: str, arguments: Sequence[int]) -> int | None:
+    """The functions that the kernel does not know."""
+    if name == "half":
+        return None if arguments[0] % 2 else arguments[0] // 2
+    assert name == "mix"
+    return (3 * arguments[0] + arguments[1]) % 7
+
+
 def number(name: str, left: int, right: int = 0) -> int | None:
     """What the language says of signed 64-bit integers; division truncates towards zero."""
     result: int | None
+    if name in ("half", "mix"):
+        return called(name, (left, right))
     if name == "neg":
         result = -left
     elif name in "+-*":
@@ -105,8 +129,7 @@ def bindings(
             continue
         rows = [row for row, stamp in relations.get(atom.predicate, {}).items() if number_ not in older or stamp < prefix.stamp]
         found = [extended for binding in found for extended in matches(atom, rows, binding)]
-    for _ in rule.bindings:  # each may need what the one after it gives
-        found = [extended for binding in found for extended in computed(rule.bindings, binding)]
+    found = [extended for binding in found for extended in computed(rule.bindings, binding)]
     rows_out = {tuple(binding[v] for v in order) for binding in found if passes(rule, relations, given, binding)}
     place = len(prefix.values)
     return sorted(row for row in rows_out if place == len(order) or prefix.low <= row[place] <= prefix.high)
@@ -120,12 +143,15 @@ def matches(atom: CoreAtom, rows: Sequence[Row], binding: dict[int, int]) -> Ite
 
 
 def computed(all_: Sequence[CoreBinding], binding: dict[int, int]) -> Iterator[dict[int, int]]:
-    for one in all_:
-        if variables_of(one.expression) <= set(binding):
-            value = value_of(one.expression, binding)
-            if value is None or binding.setdefault(one.variable, value) != value:
-                return
-    yield binding
+    ready = next((one for one in all_ if variables_of(one.expression) <= set(binding)), None)
+    if ready is None:
+        yield binding
+        return
+    rest = [one for one in all_ if one is not ready]
+    for value in values_of(ready.expression, binding):
+        extended = dict(binding)
+        if extended.setdefault(ready.variable, value) == value:
+            yield from computed(rest, extended)
 
 
 def passes(rule: CoreRule, relations: Relations, given: int, binding: dict[int, int]) -> bool:
@@ -196,8 +222,30 @@ class Trees:
         return np.array([roots[slot] for slot in encoded.slots], np.int64)
 
 
-def encode(plan: RulePlan, trees: Trees, youngest: bool = False) -> EncodedPlan:
-    return encode_plan(plan, lambda value, type_: int(value), trees.shape, [*plan.rule.head_columns, *[YOUNGEST] * youngest])
+def encode(plan: RulePlan, trees: Trees, youngest: bool = False, memo: Memo | None = None) -> EncodedPlan:
+    output = [*plan.rule.head_columns, *[YOUNGEST] * youngest]
+    return encode_plan(plan, lambda value, type_: int(value), (memo or no_memo()).number, trees.shape, output)
+
+
+class Called:
+    """The functions of random rules, computed by columns; `asked` counts the rows."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.exceptions: dict[str, Exception] = {}
+
+    def compute(self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Block]) -> tuple[Block, dict[int, str]]:
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        assert len(set(rows)) == len(rows) and len(arguments) == len(columns)
+        self.asked += len(rows)
+        found = [called(name, row) for row in rows]
+        failures = {place: f"{rows[place]} is odd" for place, value in enumerate(found) if value is None}
+        return np.array([value or 0 for value in found], np.int64), failures
+
+
+def no_memo() -> Memo:
+    """A memo for plans that call no function."""
+    return Memo(Called())
 
 
 def prefix_rows(prefixes: Sequence[Prefix], variables: int) -> Block:
@@ -232,8 +280,10 @@ def run(
     records: int = 4096,
     pace: int = 1 << 40,
     trusted: bool = True,
+    memo: Memo | None = None,
+    misses: int = 4096,
 ) -> Run:
-    """Run the kernel to its end over buffers of so many rows and records, `pace` steps at a time; nothing is written behind them."""
+    """Run the kernel to its end over buffers of so many rows, records and misses, `pace` steps at a time; nothing is written behind."""
     variables = len(encoded.plan.order)
     state = np.zeros(encoded.state_words, np.int64)
     state[code.STATE_PREFIX] = -1
@@ -242,6 +292,9 @@ def run(
     state[code.STATE_TRUSTED] = trusted
     output = np.full((rows + 8, max(encoded.width, 1)), GUARD, np.int64)
     kept = np.full((records + 64, code.RECORD_VALUES + variables), GUARD, np.int64)
+    missed = np.full((misses + 8, code.PREFIX_VALUES + variables + 1 + encoded.arguments), GUARD, np.int64)
+    memo = memo or no_memo()
+    asked, deferred = prefix_rows(prefixes, variables), []
     out: list[Row] = []
     noted: list[Row] = []
     depths = [watch.depth for watch in encoded.plan.watches()]
@@ -250,10 +303,11 @@ def run(
     status = -1
     while status != code.DONE:
         state[code.STATE_BUDGET] = state[code.STATE_STEPS] + pace
-        arguments = (trees.pool.pages, trees.roots(encoded), encoded.words, np.zeros(1, np.int64))
-        status = int(complete(*arguments, prefix_rows(prefixes, variables), state, output[:rows], kept[:records]))
+        arguments = (trees.pool.pages, trees.roots(encoded), encoded.words, np.zeros(1, np.int64), memo.table)
+        status = int(complete(*arguments, asked, state, output[:rows], kept[:records], missed[:misses]))
         assert np.all(output[rows:] == GUARD), "the kernel wrote behind the output buffer"
         assert np.all(kept[records:] == GUARD), "the kernel wrote behind the record buffer"
+        assert np.all(missed[misses:] == GUARD), "the kernel wrote behind the buffer of misses"
         stops[status] = stops.get(status, 0) + 1
         assert stops[status] < 200_000, "the kernel does not get on"
         if status in (code.DONE, code.OUTPUT_FULL):
@@ -263,6 +317,14 @@ def run(
             # the values behind the record's own depth mean nothing
             noted += [tuple(row[: code.RECORD_VALUES + depths[row[0]]]) for row in kept[: state[code.STATE_RECORDS]].tolist()]
             state[code.STATE_RECORDS] = 0
+        if status in (code.DONE, code.MISSES_FULL) and state[code.STATE_MISSED]:
+            held = missed[: state[code.STATE_MISSED]]
+            deferred.append(held[:, : code.PREFIX_VALUES + variables].copy())
+            memo.fill(held[:, code.PREFIX_VALUES + variables :])
+            state[code.STATE_MISSED] = state[code.STATE_MISSED_BEFORE] = 0
+        if status == code.DONE and deferred:
+            asked, deferred = np.concatenate(deferred), []
+            state[code.STATE_PREFIX], state[code.STATE_MODE], status = -1, code.MODE_PREFIX, code.PAUSED
         if status == code.FAILED:
             failures.append((int(state[code.STATE_ERROR]), int(state[code.STATE_ERROR_AT])))
             state[code.STATE_ERROR] = code.NO_ERROR
