@@ -6,11 +6,14 @@ the rows that have it are deciding.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.explain.facts import Codes
+from datalog.explain.searches import Searches
 from datalog.explain.workbench import Workbench
 from datalog.ir.core import CoreAggregate, Type
 from datalog.store.ranges import Ranges
@@ -19,22 +22,62 @@ Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 COMPARE = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
+LISTED = 10_000  # derivations of one row that are all looked for
 PICKS = frozenset(("min", "max", "median", "quantile", "argmin", "argmax"))
 
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """The rows of the source that a result is over, each with the number of its derivations: `total` derivations in all,
-    `deciding` of them in `rows`."""
+    """A result is over `total` derivations of source rows, of which `deciding` are those that decide.
+
+    `derivations` are the first of them: each the number of a rule of the source and a binding of the variables of its search."""
 
     total: int
     deciding: int
+    derivations: list[Codes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The number of derivations of all source rows; those rows that decide, and how many derivations each has."""
+
+    total: int
     rows: Words
     counts: Words
 
 
-def contributions(bench: Workbench, aggregate: CoreAggregate, head: tuple[int, ...]) -> Contributions:
-    """What a row of the aggregate's head rests on."""
+def contributions(
+    bench: Workbench, searches: Searches, aggregate: CoreAggregate, heads: Iterable[Codes], limit: int
+) -> dict[Codes, Contributions]:
+    """What rows of an aggregate's head rest on, each with at most `limit` derivations."""
+    found = {head: _rows(bench, aggregate, head) for head in heads}
+    wanted: dict[Codes, int] = {}
+    for over in found.values():
+        wanted.update(zip(map(tuple, over.rows[:limit].tolist()), over.counts[:limit].tolist(), strict=True))
+    listed = _derivations(bench, searches, aggregate.source, wanted)
+    return {
+        head: Contributions(
+            over.total,
+            int(over.counts.sum()),
+            [derivation for row in over.rows[:limit].tolist() for derivation in listed[tuple(row)]][:limit],
+        )
+        for head, over in found.items()
+    }
+
+
+def _derivations(bench: Workbench, searches: Searches, source: str, rows: dict[Codes, int]) -> dict[Codes, list[Codes]]:
+    """Derivations of rows of the source, which come with how many they have: all, or of very many one a rule."""
+    found: dict[Codes, list[Codes]] = {row: [] for row in rows}
+    for many in (False, True):
+        block = [row for row, count in rows.items() if (count > LISTED) is many]
+        for number in range(len(bench.rules[source]) if block else 0):
+            search = searches.of(source, number)
+            for binding in bench.complete(search.join, np.array(block, np.int64), first_only=many).tolist():
+                found[tuple(binding[column] for column in search.rule.head_columns)].append((number, *binding))
+    return found
+
+
+def _rows(bench: Workbench, aggregate: CoreAggregate, head: Codes) -> _Rows:
     storage, groups = bench.storage, aggregate.groups
     first = storage.arrangements[aggregate.source][0]
     group = np.array([head[:groups]], np.int64).reshape(1, groups)
@@ -49,7 +92,7 @@ def contributions(bench: Workbench, aggregate: CoreAggregate, head: tuple[int, .
     if aggregate.function in PICKS:
         kept = _deciding(bench, aggregate, rows[:, groups + bool(aggregate.needs) + aggregate.ordered :], head[-1])
         rows, counts = rows[kept], counts[kept]
-    return Contributions(total, int(counts.sum()), rows, counts)
+    return _Rows(total, rows, counts)
 
 
 def _deciding(bench: Workbench, aggregate: CoreAggregate, arguments: Words, result: int) -> Flags:

@@ -18,6 +18,7 @@ from datalog.io.literals import spell
 from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Predicate, Reference, Type, Value
 from datalog.ir.primitives import ORDER
 from datalog.ir.text import format_expression
+from datalog.plan.order import variables_of
 from datalog.store.values import Values
 from datalog.syntax.tree import Span
 
@@ -146,6 +147,13 @@ def spelled(rule: CoreRule, binding: Sequence[int | None], values: Values) -> li
         if binding[bound.variable] is None and (rule.variables[bound.variable][0] == "=" or is_repetition(bound)):
             shown[bound.variable] = format_expression(bound.expression, shown)
     return shown
+
+
+def reads(check: Check) -> frozenset[int]:
+    """The variables that a check is about."""
+    if isinstance(check, CoreBinding):
+        return variables_of(check.expression) | {check.variable}
+    return variables_of(check.left) | variables_of(check.right)
 
 
 def names_of(expression: Expression) -> frozenset[str]:

@@ -7,13 +7,12 @@ vanish: what they rest on stands in their place. So do the rows of an aggregate'
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from datalog.errors import DatalogError, InternalError
-from datalog.evaluate.join import Join
 from datalog.explain.contributions import contributions
 from datalog.explain.facts import Codes, completed, read_fact, show_key_of, show_row
 from datalog.explain.literals import (
@@ -24,22 +23,20 @@ from datalog.explain.literals import (
     is_copy,
     is_repetition,
     kind_of,
-    parts_of,
     show_atom,
     show_check,
     spelled,
 )
 from datalog.explain.proof import Proof
+from datalog.explain.searches import Search, Searches
 from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
 from datalog.io.literals import spell
-from datalog.io.rows import counted
-from datalog.ir.core import CoreAtom, CoreProgram, CoreRule
+from datalog.ir.core import CoreAtom, CoreRule
 from datalog.maintain.engine import Engine
 
-Key = tuple[str, Codes]  # a fact; a derivation of a row of an aggregate's source: the number of its rule and the binding
+Key = tuple[str, Codes]  # a fact; a derivation of a row of an aggregate's source (`contributions.py`)
 ROWS = 5  # rows of an aggregate that are shown
-LISTED = 10_000  # derivations of one row that are all looked for
 HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
 
 
@@ -63,15 +60,6 @@ class _Step:
     rule: CoreRule | None
     premises: tuple[Premise, ...]
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A rule whose wildcards in positive atoms have become variables, so that its bindings name whole rows."""
-
-    rule: CoreRule
-    join: Join
-    parts: tuple[Part, ...]
 
 
 def explain(engine: Engine, text: str, fact: str, depth: int | None = None, rows: int = ROWS) -> Proof:
@@ -103,7 +91,7 @@ class _Proving:
     def __init__(self, bench: Workbench, text: str, rows: int) -> None:
         self._bench, self._rows = bench, rows
         self._wording = Wording(text, bench.program)
-        self._searches: dict[str, list[_Search | None]] = {}  # per predicate, one a rule; None: not prepared yet
+        self._searches = Searches(bench)
         self._steps: dict[Key, _Step] = {}
         self._results: dict[_Result, Proof] = {}
 
@@ -146,7 +134,7 @@ class _Proving:
         block = np.array(wanted, np.int64)
         stamps = storage.stamps(predicate, block) if predicate in self._bench.recursion else np.zeros(len(block), np.int64)
         for number, rule in enumerate(self._bench.rules[predicate]):
-            search = self._search(predicate, number, rule)
+            search = self._searches.of(predicate, number)
             found = {}
             for binding in self._bench.complete(search.join, block, stamps).tolist():
                 found[tuple(binding[column] for column in rule.head_columns)] = binding
@@ -159,16 +147,7 @@ class _Proving:
         shown = show_row(self._bench.program.predicates[predicate], tuple(block[0].tolist()), self._bench.values)
         raise InternalError(f"{shown} is there, and no rule derives it from rows with smaller stamps")
 
-    def _search(self, predicate: str, number: int, rule: CoreRule) -> _Search:
-        searches = self._searches.setdefault(predicate, [None] * len(self._bench.rules[predicate]))
-        search = searches[number]
-        if search is None:
-            named = with_whole_rows(rule, self._bench.program)
-            stamped: Collection[str] = self._bench.recursion.get(predicate, ())
-            search = searches[number] = _Search(named, self._bench.join(named, stamped), parts_of(named))
-        return search
-
-    def _step(self, search: _Search, binding: list[int]) -> _Step:
+    def _step(self, search: Search, binding: list[int]) -> _Step:
         rule = search.rule
         if is_copy(rule):
             return _Step(None, ())
@@ -224,39 +203,22 @@ class _Proving:
         return self._wording.aggregate(rule, atom, shown, [True] * len(shown), result)
 
     def _aggregate(self, predicate: str, wanted: list[Codes]) -> Iterator[tuple[Key, _Step]]:
-        """What facts of an aggregate are over: the first derivations of the first rows."""
+        """What facts of an aggregate are over."""
         aggregate = self._wording.aggregates[predicate]
-        found = {codes: contributions(self._bench, aggregate, codes) for codes in wanted}
-        single: dict[Codes, int] = {}
-        for over in found.values():
-            single.update(zip(map(tuple, over.rows[: self._rows].tolist()), over.counts[: self._rows].tolist(), strict=True))
-        derivations = self._derivations(aggregate.source, single)
-        for codes, over in found.items():
-            keys = [key for row in over.rows[: self._rows].tolist() for key in derivations[tuple(row)]][: self._rows]
-            premises: list[Premise] = [(aggregate.source, key) for key in keys]
-            if len(keys) < over.deciding:
-                premises.append(Proof(f"… and {over.deciding - len(keys):,} more", "more"))
-            note = f"over {counted(over.total, 'row')}"
+        for codes, over in contributions(self._bench, self._searches, aggregate, wanted, self._rows).items():
+            premises: list[Premise] = [(aggregate.source, derivation) for derivation in over.derivations]
+            left = over.deciding - len(premises)
+            if left:
+                premises.append(Proof(f"… and {left:,} more", "more"))
+            note = f"over {over.total:,} row{'' if over.total == 1 else 's'}"
             if over.deciding < over.total:
                 note += f", {'this one decides' if over.deciding == 1 else f'these {over.deciding:,} decide'}"
             yield (predicate, codes), _Step(None, tuple(premises), note)
 
-    def _derivations(self, source: str, rows: dict[Codes, int]) -> dict[Codes, list[Codes]]:
-        """Derivations of rows of an aggregate's source, given with how many there are: all, or of very many one a rule."""
-        found: dict[Codes, list[Codes]] = {row: [] for row in rows}
-        for many in (False, True):
-            block = [row for row, count in rows.items() if (count > LISTED) is many]
-            for number, rule in enumerate(self._bench.rules[source] if block else ()):
-                search = self._search(source, number, rule)
-                for binding in self._bench.complete(search.join, np.array(block, np.int64), first_only=many).tolist():
-                    found[tuple(binding[column] for column in rule.head_columns)].append((number, *binding))
-        return found
-
     def _counted(self, source: str, codes: Codes) -> _Step:
         """How a derivation of a row of an aggregate's source is had."""
         number, *binding = codes
-        search = self._searches[source][number]
-        assert search is not None
+        search = self._searches.of(source, number)
         step = self._step(search, binding)
         shown = spelled(search.rule, binding, self._bench.values)
         groups = search.rule.head_columns[: min(one.groups for one in self._wording.aggregates.values() if one.source == source)]
@@ -333,17 +295,3 @@ def _keys(step: _Step) -> Iterator[Key]:
 def _is_passing(predicate: str) -> bool:
     """Is it a predicate of the engine's own, which readers do not see?"""
     return kind_of(predicate) in ("some", "or", "agg", "body")
-
-
-def with_whole_rows(rule: CoreRule, program: CoreProgram) -> CoreRule:
-    """The rule with a variable for each wildcard of its positive atoms."""
-    variables, types, atoms = list(rule.variables), list(rule.types), []
-    for atom in rule.atoms:
-        columns = list(atom.columns)
-        for column, variable in enumerate(columns):
-            if variable is None and not atom.negated:
-                columns[column] = len(variables)
-                variables.append(f"_{len(variables)}")
-                types.append(program.predicates[atom.predicate].types[column])
-        atoms.append(replace(atom, columns=tuple(columns)))
-    return replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
