@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.evaluate.aggregates import Aggregate
+from datalog.evaluate.aggregates import Aggregate, first_of_each
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.ir.core import CoreAggregate, CoreProgram
 from datalog.store.btree import EMPTY, GREATEST_KEY, SET, BTree
@@ -69,7 +69,7 @@ class AggregateStratum:
             assert counted is not None, "the source of an aggregate tells how its counts changed"
             self._spend(budget, 2 * len(counted[0]))
             self._aggregate.change(*counted)
-            touched = sort_distinct(counted[0][:, : groups + (self._needed is not None)])
+            touched = first_of_each(counted[0][:, : groups + (self._needed is not None)])
             asked.append(touched if self._needed is None else sort_distinct(self._around(touched)))
         again = asked[0] if len(asked) == 1 else sort_distinct(np.concatenate(asked)) if asked else none
         self._spend(budget, len(again))
