@@ -71,7 +71,7 @@ def _sum(values: Sequence[Any], divisor: int = 1) -> float:
         return sum(special)
     exact = sum(map(Fraction, values), Fraction(0)) / divisor
     try:
-        return float(exact)
+        return float(exact) + 0.0  # + 0.0 turns -0.0 into 0.0
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
 

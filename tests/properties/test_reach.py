@@ -102,7 +102,7 @@ def loses_an_extreme(old: Facts, new: Facts, name: str) -> bool:
     if name not in old:
         return False
     return any(
-        bool(left) and (row < min(left) or row > max(left))  # type: ignore[type-var]
+        bool(left) and (row < min(left) or row > max(left))
         for row in old[name] - new[name]
         for left in [[other for other in new[name] if other[:1] == row[:1]]]
     )
