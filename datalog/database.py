@@ -152,7 +152,8 @@ class Database:
             lowered = lower_query(parse_literals(body, QUERY), self._program, primitives=self._primitives)
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
-                codes = run_query(self._engine.storage, lowered, self._engine.joins.join, self._values)
+                joins = self._engine.joins
+                codes = run_query(self._engine.storage, lowered, joins.join, self._values, joins.failing)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def explain(self, fact: str, *, depth: int | None = None) -> Proof:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError, InternalError
+from datalog.evaluate.join import Failures
 from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.totals import Totals
@@ -40,11 +41,11 @@ BY_ORDER = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quanti
 
 
 class Aggregate:
-    """An aggregate over one storage. `skip`: a group whose result leaves 64 bits has none, and that is no error."""
+    """An aggregate over one storage. `failing` tells what becomes of a group whose result leaves 64 bits."""
 
-    def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate, skip: bool = False) -> None:
+    def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate, failing: Failures) -> None:
         self.aggregate = aggregate
-        self._storage, self._values, self._predicate, self._skip = storage, values, source, skip
+        self._storage, self._values, self._predicate, self._failing = storage, values, source, failing
         self._source = storage.arrangements[source.name][0]
         if not self._source.in_order or storage.payloads[source.name] != "totals":
             raise InternalError(f"{source.name} is not arranged as the source of an aggregate")
@@ -75,7 +76,8 @@ class Aggregate:
             self._state.change(rows, weights)
 
     def results(self, asked: Words) -> Words:
-        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits."""
+        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits,
+        or no head row where such failures are skipped."""
         lows, highs = self.ranges(asked)
         counts, rows = self._ranges().fold(lows, highs)
         there = rows > 0
@@ -84,10 +86,13 @@ class Aggregate:
         if not len(asked):
             return np.empty((0, asked.shape[1] + 1), np.int64)
         codes, failed = self._compute(lows, highs, counts)
-        if failed.any() and not self._skip:
-            raise self._failure(asked[int(np.argmax(failed))])
         found = np.column_stack((asked, codes))
-        return found[~failed] if failed.any() else found
+        if not failed.any():
+            return found
+        if not self._failing.skip:
+            raise self._failure(asked[int(np.argmax(failed))])
+        self._failing.skipped += int(failed.sum())
+        return found[~failed]
 
     def ranges(self, asked: Words) -> tuple[Words, Words]:
         """The ends of the ranges that head rows (group…, [low,] [high]) are about; an empty interval's are the wrong way round."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
-from datalog.evaluate.join import Join
+from datalog.evaluate.join import Failures, Join
 from datalog.ir.core import CoreRule, Predicate, Stratum
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
@@ -39,15 +39,15 @@ class LoweredQuery(Protocol):
     def strata(self) -> tuple[Stratum, ...]: ...
 
 
-def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, skip: bool = False) -> Words:
-    """The rows of the query, int64[n, columns], distinct and sorted by code. `skip` as for `Aggregate`."""
+def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, failing: Failures) -> Words:
+    """The rows of the query, int64[n, columns], distinct and sorted by code."""
     sources = {stratum.aggregate.source for stratum in query.strata if stratum.aggregate is not None}
     with storage.scratch():
         rows = np.empty((0, 1), np.int64)
         for stratum in query.strata:
             (name,) = stratum.predicates
             if stratum.aggregate is not None:
-                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source], skip)
+                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source], failing)
                 _hold(storage, name, aggregate.evaluate())
                 continue
             found = [np.empty((0, query.predicates[name].width), np.int64)]
