@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Value
+from datalog.ir.core import Apply, CoreAtom, CoreFilter, CoreRule, Expression, Reference, Value
 
 
 def forget_singletons(rule: CoreRule) -> CoreRule:
@@ -46,7 +46,7 @@ def renumber(rule: CoreRule, kept: list[int]) -> CoreRule:
         variables=tuple(rule.variables[old] for old in kept),
         types=tuple(rule.types[old] for old in kept),
         atoms=tuple(_atom(atom, number) for atom in rule.atoms),
-        bindings=tuple(CoreBinding(number[old.variable], expression(old.expression), old.span) for old in rule.bindings),
+        bindings=tuple(replace(old, variable=number[old.variable], expression=expression(old.expression)) for old in rule.bindings),
         filters=tuple(CoreFilter(old.operator, expression(old.left), expression(old.right), old.span) for old in rule.filters),
     )
 
