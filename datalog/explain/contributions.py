@@ -22,7 +22,7 @@ Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 COMPARE = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
-LISTED = 10_000  # derivations of one row that are all looked for
+LISTED = 100_000  # derivations of one row that are all looked for
 PICKS = frozenset(("min", "max", "median", "quantile", "argmin", "argmax"))
 
 

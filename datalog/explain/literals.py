@@ -140,7 +140,7 @@ def encloses(outer: Span, inner: Span) -> bool:
 def spelled(rule: CoreRule, binding: Sequence[int | None], values: Values) -> list[str]:
     """What stands for each variable of the rule in print: its value, or its term if it has none."""
     shown = [
-        _term(name) if code is None else spell(values.decode(code, type), type)
+        variable_name(name) if code is None else spell(values.decode(code, type), type)
         for name, code, type in zip(rule.variables, binding, rule.types, strict=True)
     ]
     for bound in rule.bindings:
@@ -163,7 +163,7 @@ def names_of(expression: Expression) -> frozenset[str]:
     return frozenset((expression.name,)).union(*map(names_of, expression.arguments))
 
 
-def _term(name: str) -> str:
+def variable_name(name: str) -> str:
     """A variable's name as users know it; one that stands for a value of `F[x]` or for an aggregate goes by that."""
     return name.removeprefix("=").rstrip("'")
 

@@ -26,6 +26,7 @@ from datalog.explain.literals import (
     show_atom,
     show_check,
     spelled,
+    variable_name,
 )
 from datalog.explain.proof import Proof
 from datalog.explain.searches import Search, Searches
@@ -223,7 +224,7 @@ class _Proving:
         shown = spelled(search.rule, binding, self._bench.values)
         groups = search.rule.head_columns[: min(one.groups for one in self._wording.aggregates.values() if one.source == source)]
         named = [
-            f"{name} = {value}"
+            f"{variable_name(name)} = {value}"
             for variable, (name, value) in enumerate(zip(search.rule.variables, shown, strict=True))
             if name[0] not in "=_" and variable not in groups
         ]
