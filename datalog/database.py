@@ -78,6 +78,7 @@ class Database:
         progress: Progress | None = None,
     ) -> None:
         from datalog.evaluate.fixpoint import Limits
+        from datalog.evaluate.memo import Memo
         from datalog.evaluate.primitives import ColumnFunctions
         from datalog.functions import define
         from datalog.maintain.engine import Options
@@ -90,10 +91,10 @@ class Database:
             usual.seconds if max_seconds is None else max_seconds,
         )
         self.text, self.file = read_program(program)
-        self._options = Options(maintain, coalesce, rows_per_page, limits)
         self._orders = dict(orders or {})
         self._values = Values()
         self._functions = ColumnFunctions(self._values, define(functions, {}))
+        self._options = Options(maintain, coalesce, rows_per_page, limits, failing, Memo(self._functions))
         self._entrance = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
         self._version = 0
@@ -127,6 +128,11 @@ class Database:
     def statistics(self) -> Statistics:
         """What the planner knows of the predicates now."""
         return self._engine.joins.statistics
+
+    @property
+    def skipped(self) -> int:
+        """How many computations without a value have been taken as literals that do not hold (`failing="skip"`), since the rules last changed."""
+        return self._engine.failures
 
     @property
     def steps(self) -> int:

@@ -59,6 +59,8 @@ def run(asked: Run) -> int:
     elif not asked.stream:
         print_outputs(database)
     sys.stdout.flush()
+    if database.skipped and not asked.quiet:
+        print(f"{database.skipped} computations had no value, and their literals did not hold", file=sys.stderr)
     if sys.stderr.isatty() and not asked.quiet:
         rows = sum(len(database[name]) for name in output_names(database.core))
         print(f"{rows} rows, {time.perf_counter() - began:.2f} s, {database.steps} iterator steps", file=sys.stderr)
@@ -72,11 +74,10 @@ def opened(stream: str) -> IO[str]:
 
 
 def announce_compilation(quiet: bool) -> None:
-    """Say so if loading the engine will take long because its kernels have not been compiled yet."""
-    from datalog.kernels.jit import is_cached
+    """Say so before the first wait for kernels that have not been compiled yet."""
+    from datalog.kernels import jit
 
-    if not quiet and not is_cached():
-        print("compiling the kernels (once, some seconds) …", file=sys.stderr, flush=True)
+    jit.on_wait = None if quiet else lambda: print("compiling the kernels (once, some seconds) …", file=sys.stderr, flush=True)
 
 
 def evaluate(program: str | Path, facts: Path | None, quiet: bool, **options: Any) -> Database:

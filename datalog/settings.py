@@ -8,10 +8,10 @@ from typing import Any
 
 from datalog.errors import SettingError
 
-COALESCE = ("hull", "run", "exact")
+WORDS = {"coalesce": ("hull", "run", "exact"), "failing": ("error", "skip")}
 LEAST = {"rows_per_page": 3, "max_rounds": 1, "max_rows": 1}  # whole numbers, and the smallest that each takes
 ORDER = "order."
-KNOWN = "coalesce, rows_per_page, max_rounds, max_rows, max_seconds and order.RULE"
+KNOWN = "coalesce, failing, rows_per_page, max_rounds, max_rows, max_seconds and order.RULE"
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, Any]:
@@ -36,9 +36,9 @@ def _names(name: str, value: str) -> list[str]:
 
 
 def _value(name: str, value: str) -> str | int | float:
-    if name == "coalesce":
-        if value not in COALESCE:
-            raise SettingError(f"coalesce is one of {', '.join(COALESCE)}, not {value}")
+    if name in WORDS:
+        if value not in WORDS[name]:
+            raise SettingError(f"{name} is one of {', '.join(WORDS[name])}, not {value}")
         return value
     if name in LEAST:
         if not (value.isascii() and value.isdecimal()) or len(value) > 18 or int(value) < LEAST[name]:

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from datalog import cli, settings
-from datalog.maintain.engine import Coalesce, Maintain
+from datalog.maintain.engine import Coalesce, Failing, Maintain
 from tests.command_line import datalog
 
 PATHS = """\
@@ -115,7 +115,8 @@ def test_settings_never_change_the_answer(paths: Path, tmp_path: Path, maintain:
 
 def test_the_options_offer_what_the_engine_has() -> None:
     assert sorted(cli.MAINTAIN) == sorted(get_args(Maintain))
-    assert sorted(settings.COALESCE) == sorted(get_args(Coalesce))
+    assert sorted(settings.WORDS["coalesce"]) == sorted(get_args(Coalesce))
+    assert sorted(settings.WORDS["failing"]) == sorted(get_args(Failing))
 
 
 def test_the_first_run_says_that_it_compiles(paths: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
