@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.arithmetic import HIGHEST, LOWEST, apply_one, apply_two, word_of
+from datalog.kernels.arithmetic import apply_one, apply_two
+from datalog.kernels.codes import HIGHEST, LOWEST, word_of
 from datalog.kernels.encoding import (
     CALL_FAILED,
     CHECK_LEFT,
@@ -23,7 +24,6 @@ from datalog.kernels.encoding import (
     CODE_NEGATE,
     CODE_RANGE,
     CODE_VARIABLE,
-    CODE_WITHIN,
     EQUAL,
     GREATER,
     LESS,
@@ -99,21 +99,21 @@ def evaluate(plan: Words, at: int, state: Words, stack: int, memo: Words) -> np.
         else:
             kind = code // CODE_KIND
             operation = code - kind * CODE_KIND
-            if operation == CODE_CALL:
+            if operation < CODE_RANGE:
+                top -= 1
+                state[top] = apply_two(operation, kind, state[top], state[top + 1], operand, state)
+            elif operation >= CODE_NEGATE:
+                state[top] = apply_one(operation, kind, state[top], operand, state)
+            elif operation == CODE_CALL:
                 top -= kind - 1
                 _call(memo, operand, kind, state, top)
             elif operation == CODE_RANGE:
                 if operand > 0:
                     top += 1
                 spread(kind, operand, state, top - 2)
-            elif operation == CODE_WITHIN:
+            else:
                 top -= 3
                 state[top] = 1 if is_within(kind, state[top], state, top + 1) else 0
-            elif operation < CODE_NEGATE:
-                top -= 1
-                state[top] = apply_two(operation, kind, state[top], state[top + 1], operand, state)
-            else:
-                state[top] = apply_one(operation, kind, state[top], operand, state)
             if state[STATE_ERROR] != NO_ERROR:
                 state[STATE_ERROR_AT] = at
                 return np.int64(0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.arithmetic import LOWEST, code_of, float_of, magnitude_of, number_of, word_of
+from datalog.kernels.codes import LOWEST, code_of, float_of, magnitude_of, number_of, word_of
 from datalog.kernels.encoding import (
     GIVES_FLOATS,
     KIND_FLOAT,
@@ -97,7 +97,7 @@ def is_within(kind: int, code: np.int64, state: Words, at: int) -> bool:
     if not ((start <= value < end) if step > 0.0 else (start >= value > end)):
         return False
     if max(abs(start), abs(value), abs(step)) <= WHOLE_SUMS and np.floor(start) == start and np.floor(step) == step:
-        return bool(np.fmod(value - start, step) == 0.0)
+        return bool(np.floor(value) == value and np.fmod(value - start, step) == 0.0)
     return bool(_walk(start, step, value) == value)
 
 

@@ -10,7 +10,7 @@ The file is long because the join is one state machine, and because kernels name
 
 from __future__ import annotations
 
-from datalog.kernels.arithmetic import HIGHEST, LOWEST
+from datalog.kernels.codes import HIGHEST, LOWEST
 from datalog.kernels.cursors import node_exists, open_cursor, seek
 from datalog.kernels.encoding import (
     CODE_KIND,

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from datalog.evaluate.memo import Memo
 from datalog.ir.core import CoreRule
 from datalog.kernels import encoding as code
-from datalog.plan.rule import plan_delta, plan_rule, plan_support
-from tests.kernels.blocks import COMPILED, examples
+from datalog.plan.rule import Watch, plan_delta, plan_rule, plan_support
+from tests.kernels.blocks import COMPILED, Row, examples
 from tests.kernels.random_rules import CALLED, OPERATIONS, PREDICATES, Stored, orders, prefixes, relations, rules
 from tests.kernels.test_triejoin import PAGES, denied
-from tests.kernels.triejoin_twin import Called, Trees, encode, least_record_room, run, sizes, twin
+from tests.kernels.triejoin_twin import Called, Prefix, Trees, encode, least_record_room, run, sizes, twin
 
 CALLING = rules(operations=(*CALLED, *CALLED, *OPERATIONS), ranges=True)
 
@@ -105,3 +105,35 @@ def test_a_call_is_computed_once_however_often_it_is_needed(data: st.DataObject,
     again = run(encoded, trees, asked, memo=memo)
     assert called.asked == before and sorted(again.output) == sorted(first.output)
     assert code.MISSES_FULL not in again.stops
+
+
+@settings(max_examples=examples(100))
+@given(data=st.data(), rule=CALLING, stored=relations(extremes=False), name=st.sampled_from(sorted(PREDICATES)))
+def test_what_changes_a_binding_lies_in_the_records_also_where_calls_were_missed(
+    data: st.DataObject, rule: CoreRule, stored: Stored, name: str
+) -> None:
+    plan = plan_rule(rule, sizes(stored), data.draw(st.one_of(st.none(), orders(rule))))
+    recording = data.draw(st.sampled_from([code.RECORD_EXACT, code.RECORD_RUNS, code.RECORD_HULLS]))
+    trees, memo = Trees(stored, None), Memo(Called())
+    records = run(encode(plan, trees, memo=memo), trees, [Prefix(())], recording, memo=memo, misses=2).records
+    row = tuple(data.draw(st.integers(0, 5)) for _ in range(PREDICATES[name]))
+    changed = stored | {name: {other: 1 for other in stored[name] if other != row} | ({} if row in stored[name] else {row: 1})}
+    whole = replace(plan, rule=replace(rule, head_columns=plan.order))
+    moved = set(twin(whole, stored, [Prefix(())])) ^ set(twin(whole, changed, [Prefix(())]))
+    watches = plan.watches()
+    touched = [
+        (watch, record)
+        for watch, record in ((watches[record[code.RECORD_ITERATOR]], record) for record in records)
+        if watch.atom.predicate == name and is_touched(watch, record, row)
+    ]
+    for binding in moved:
+        assert any(
+            all(binding[depth] == record[code.RECORD_VALUES + depth] for depth in range(watch.depth)) for watch, record in touched
+        ), f"nothing says that {row} of {name} matters for {binding}"
+
+
+def is_touched(watch: Watch, record: Row, row: Row) -> bool:
+    """Does the row lie in what the record says that its iterator looked at?"""
+    values = [row[column] for column in watch.atom.columns]
+    above = [record[code.RECORD_VALUES + depth] for depth in watch.above]
+    return values[: watch.level] == above and record[code.RECORD_LOW] <= values[watch.level] <= record[code.RECORD_HIGH]
