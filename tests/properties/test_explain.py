@@ -1,5 +1,5 @@
-"""Proofs and their absence, on random programs after random streams: every step of a proof is an instance of its rule, and what is
-said to fail does fail. Instances are checked by the oracle, failures by queries."""
+"""Proofs and their absence, on random programs after random streams: every step of a proof is an instance of its rule, whose
+aggregates are those of the rows shown, and what is said to fail does fail. Instances are checked by the oracle, failures by queries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -16,12 +19,13 @@ from hypothesis import strategies as st
 
 import datalog
 from datalog.errors import EvaluationError
-from datalog.explain import Attempt, Proof
+from datalog.explain import Attempt, Proof, explain
 from tests.oracle.naive import evaluate
-from tests.oracle.rules import Atom, Compare, Literal, Op, Or, Program, Row, Rule, Term, Var, mentions
+from tests.oracle.rules import Agg, Application, Atom, Compare, Literal, Op, Or, Program, Row, Rule, Term, Test, Var, mentions
 from tests.oracle.text import Style, to_text
 from tests.properties.layers import DEFAULTS
-from tests.properties.programs import Drawn
+from tests.properties.programs import Drawn, rich_programs
+from tests.properties.streams import streams
 from tests.properties.test_differential import Relations, cases, start, step
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[^\s,()"]+')
@@ -30,15 +34,25 @@ SHOWN = 6  # facts a state that are explained, and that are not
 
 def parsed(fact: str, types: dict[str, tuple[str, ...]]) -> tuple[str, tuple[Any, ...]]:
     """The predicate and the row of a fact; None stands for a wildcard."""
-    name, _, rest = fact.partition("(")
+    name, bracketed, rest = fact.partition("[") if re.match(r"\w+\[", fact) else fact.partition("(")
+    if bracketed == "[":
+        keys, _, last = rest.rpartition("] = ")
+        rest = f"{keys}, {last}" if keys else last
     tokens = TOKEN.findall(rest)
     assert len(tokens) == len(types[name]), fact
     return name, tuple(None if token == "_" else value(token, type) for token, type in zip(tokens, types[name], strict=True))
 
 
 def value(token: str, type: str) -> Any:
-    if type == "symbol":
-        return ast.literal_eval(token)
+    if type in ("symbol", "date", "datetime"):
+        text = ast.literal_eval(token)
+        if type == "symbol":
+            return text
+        return date.fromisoformat(text) if type == "date" else datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=UTC)
+    if type == "bool":
+        return token == "true"
+    if type.startswith("decimal"):
+        return Decimal(token)
     return float(token) if type == "float" else int(token)
 
 
@@ -47,21 +61,59 @@ def written(name: str, row: Row, types: dict[str, tuple[str, ...]]) -> str:
 
 
 def text_of(rule: Rule, style: Style) -> str:
-    return to_text(Program({}, (rule,)), None, Style(style.arrow, False, style.suffix)).strip()
+    return to_text(Program({}, (rule,)), None, Style(style.arrow, False, style.suffix, style.bare)).strip()
 
 
-def on_premises(literals: tuple[Literal, ...]) -> tuple[Literal, ...]:
-    """The literals with positive atoms of `p` asking for `p+` instead."""
+def on_premises(literals: tuple[Literal, ...], aggregated: bool) -> tuple[Literal, ...]:
+    """The literals with positive atoms of `p`, and applications, asking for `p+` instead; those of aggregates only if `aggregated`."""
 
     def changed(literal: Literal) -> Literal:
         match literal:
             case Atom(predicate, terms):
-                return Atom(predicate + "+", terms)
+                return Atom(predicate + "+", with_premises(terms, aggregated))
+            case Compare(operator, left, right):
+                return Compare(operator, *with_premises((left, right), aggregated))
+            case Test(term):
+                return Test(replace(term, arguments=with_premises(term.arguments, aggregated)))
             case Or(branches):
-                return Or(tuple(map(on_premises, branches)))
+                return Or(tuple(tuple(map(changed, branch)) for branch in branches))
         return literal
 
     return tuple(map(changed, literals))
+
+
+def with_premises(terms: tuple[Term, ...], aggregated: bool) -> tuple[Term, ...]:
+    """The same for terms."""
+
+    def changed(term: Term) -> Term:
+        match term:
+            case Application(predicate, keys):
+                return Application(predicate + "+", with_premises(keys, aggregated))
+            case Op():
+                return replace(term, arguments=with_premises(term.arguments, aggregated))
+            case Agg() if aggregated:  # one within it is shown only where it has rows
+                return replace(term, arguments=with_premises(term.arguments, False), body=on_premises(term.body, False))
+        return term
+
+    return tuple(map(changed, terms))
+
+
+def on_shown(rule: Rule, head: Atom) -> Rule:
+    """The rule for `goal` on premises alone. A rank needs the rows that are not shown, so there the aggregates stay as they are."""
+    aggregated = not re.search("'(median|quantile)'", repr((head, rule.body, rule.totals)))
+    if rule.totals and not aggregated:
+        return Rule((Atom("goal", head.terms),), rule.body, rule.totals)
+    totals = tuple(replace(total, arguments=with_premises(total.arguments, False)) for total in rule.totals)
+    return Rule((Atom("goal", with_premises(head.terms, aggregated)),), on_premises(rule.body, aggregated), totals)
+
+
+def used_facts(node: Proof) -> Iterator[Proof]:
+    """The facts that a step of a proof rests on, those of its aggregates among them."""
+    for premise in node.premises:
+        if premise.kind in ("derived", "given"):
+            yield premise
+        elif premise.kind in ("aggregate", "row"):
+            yield from used_facts(premise)
 
 
 def assert_instance(node: Proof, drawn: Drawn, relations: Relations) -> None:
@@ -69,15 +121,12 @@ def assert_instance(node: Proof, drawn: Drawn, relations: Relations) -> None:
     types = drawn.program.types
     name, row = parsed(node.fact, types)
     premises: Relations = {}
-    for premise in node.premises:
-        if premise.kind in ("derived", "given"):
-            used, used_row = parsed(premise.fact, types)
-            premises.setdefault(used, set()).add(used_row)
+    for premise in used_facts(node):
+        used, used_row = parsed(premise.fact, types)
+        premises.setdefault(used, set()).add(used_row)
     fitting = [rule for rule in drawn.program.rules if text_of(rule, drawn.style) == node.rule]
     assert fitting, f"{node.rule} is no rule of the program"
-    instances = [
-        Rule((Atom("goal", head.terms),), on_premises(rule.body)) for rule in fitting for head in rule.heads if head.predicate == name
-    ]
+    instances = [on_shown(rule, head) for rule in fitting for head in rule.heads if head.predicate == name]
     alone = {"goal": types[name], **types, **{f"{other}+": columns for other, columns in types.items()}}
     facts = {**relations, **{f"{other}+": rows for other, rows in premises.items()}}
     assert any(row in evaluate(Program(alone, (rule,)), facts)["goal"] for rule in instances), f"{node.fact} by {node.rule}"
@@ -90,7 +139,7 @@ def assert_proof(db: Any, proof: Proof, drawn: Drawn, facts: Relations, relation
     for node in proof.nodes():
         match node.kind:
             case "derived":
-                graph[node.fact] = {premise.fact for premise in node.premises}
+                graph[node.fact] = {premise.fact for premise in used_facts(node)}
                 name, row = parsed(node.fact, types)
                 assert row in relations[name]
                 assert_instance(node, drawn, relations)
@@ -103,7 +152,7 @@ def assert_proof(db: Any, proof: Proof, drawn: Drawn, facts: Relations, relation
             case "computed" if only_numbers:
                 assert db.query(node.fact) == [()], node.fact
             case kind:
-                assert kind in ("absent", "computed"), "nothing is cut off that was asked for"
+                assert kind in ("absent", "computed", "aggregate", "row"), "nothing is cut off that was asked for"
     list(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
@@ -212,6 +261,41 @@ def test_each_step_of_a_proof_is_an_instance_of_its_rule_and_rests_on_facts(case
             with pytest.raises(datalog.DatalogError, match="holds"):
                 db.why_not(fact)
     db.check()
+
+
+@settings(max_examples=60)
+@given(drawn=rich_programs(), data=st.data())
+def test_aggregates_functions_and_primitives_are_proved_by_the_rows_that_are_shown(drawn: Drawn, data: Any) -> None:
+    types = drawn.program.types
+    db, facts, relations = start(drawn, rows_per_page=4)
+    for transaction in [(), *data.draw(streams(drawn))]:
+        facts, relations = step(db, drawn.program, transaction, facts, relations)
+        derived = sorted({head.predicate for rule in drawn.program.rules for head in rule.heads})
+        known = [(name, row) for name in derived for row in sorted(relations[name]) if finite(row)]
+        for name, row in data.draw(st.lists(st.sampled_from(known), max_size=SHOWN, unique=True)) if known else []:
+            proof = explain(db._engine, db.program.text, written(name, row, types), rows=1_000_000)
+            note(f"{proof}")
+            assert parsed(proof.fact, types) == (name, row)
+            assert_proof(db, proof, drawn, facts, relations)
+            assert "@" not in str(proof), "no predicate of the engine's own is named"
+
+
+@settings(max_examples=60)
+@given(drawn=rich_programs(), data=st.data())
+def test_what_is_missing_is_told_of_every_rule_that_computes(drawn: Drawn, data: Any) -> None:
+    types = drawn.program.types
+    db, facts, relations = start(drawn, rows_per_page=4)
+    for transaction in data.draw(streams(drawn)):
+        before = relations
+        facts, relations = step(db, drawn.program, transaction, facts, relations)
+        for name, row in absent_facts(data.draw, drawn, before, relations):
+            if finite(row):
+                why = db.why_not(written(name, row, types))
+                note(f"{why}")
+                assert parsed(why.fact, types) == (name, row)
+                rules = {text_of(rule, drawn.style) for rule in drawn.program.rules if any(head.predicate == name for head in rule.heads)}
+                assert {attempt.rule for attempt in why.attempts} == rules, "each rule for the predicate is tried"
+                assert "@" not in str(why), "no predicate of the engine's own is named"
 
 
 @settings(max_examples=60)
