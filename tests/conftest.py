@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from datalog.kernels import jit, machine_code
+
 PAIRS = 2000  # (program, transaction) pairs of the differential property, unless --long says otherwise
 BATCH = 250
 
 ROOT = Path(__file__).parents[1]
-LOAD_KERNELS = """
-import importlib, pkgutil, datalog.kernels as kernels
-for module in pkgutil.iter_modules(kernels.__path__):
-    importlib.import_module(f"datalog.kernels.{module.name}")
-"""
 
 # No deadline: the first example of a run may compile kernels. A machine under load is not an unhealthy test.
 # CI draws the same examples in every run, so that it judges the change and not the draw; elsewhere each run draws others.
@@ -32,14 +28,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Processes that tests start import this checkout, as the tests do, and no installed copy."""
+    """Processes that tests start import this checkout, as the tests do, and no installed copy.
+
+    Tests run compiled kernels from the first call, unless DATALOG_PATIENCE says otherwise; processes that they start are as patient
+    as those of users.
+    """
     os.environ["PYTHONPATH"] = str(ROOT)
+    if "DATALOG_PATIENCE" not in os.environ:
+        jit.patience = 0.0
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before several processes share the work: compile the kernels in one, lest each of them does."""
-    if session.config.getoption("numprocesses", None):
-        subprocess.run([sys.executable, "-c", LOAD_KERNELS], check=True)
+def pytest_sessionstart() -> None:
+    """Before several processes share the work, and tests look at what is printed: compile the kernels."""
+    if jit.has_numba and jit.patience == 0:
+        machine_code.compile_all()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

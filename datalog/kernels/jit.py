@@ -1,22 +1,31 @@
-"""How kernels are compiled and where the compiled code is kept.
+"""How kernels run: as plain Python at first, as machine code once there is enough to do.
 
-`kernel(signature)` compiles ahead of the first call, for that signature only; `device` is for functions that kernels call. Compiled
-code is cached in a directory whose name holds a hash of the kernel's file, of all kernel files that it imports, and of the versions and
-settings that shape machine code. Numba itself looks at the kernel's own file only, and would serve an old callee after an edit.
+Importing Numba and loading a kernel's machine code takes some tenths of a second, and compiling all kernels takes many seconds; a small
+program is done before that. So a `Kernel` is called as a plain Python function until all kernels together have run for `patience`
+seconds, or until it meets a block of more than LARGE rows, which plain Python would not get through in that time. From then on each
+kernel is replaced by its machine code when it is next called (`machine_code.py`). If that has to be compiled first, other processes do
+so: calls go on in plain Python meanwhile, and only those with more than HUGE rows wait.
 
-Where Numba is missing or `NUMBA_DISABLE_JIT=1`, kernels are the plain Python functions. Nothing outside this package imports Numba.
+Both forms do the same to the same arrays (the tests run in both, and switch between calls), and kernels keep no state but in their
+arguments, so it is safe to switch between any two calls. What could run for long on few rows must be a kernel that pauses at a budget:
+its plain calls get slices of SLICE steps.
+
+`device` is for functions that kernels call; nothing else calls them. DATALOG_PATIENCE sets the patience: with 0 kernels are machine
+code from the first call, with inf they never are. Where Numba is missing or `NUMBA_DISABLE_JIT=1`, kernels are the plain functions
+themselves.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib
+import inspect
+import math
 import os
-import re
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass
+from importlib import util
+from time import perf_counter
+from types import FunctionType
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,114 +34,109 @@ Words: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-HERE = Path(__file__).parent
-_IMPORT = re.compile(r"^\s*from datalog\.kernels\.(\w+) import", re.MULTILINE)
+LARGE, HUGE = 4_000, 200_000  # rows, of which each takes a plain kernel 10 to 20 µs: a patience, and some seconds
+SLICE = 2_000  # steps of a join, of some 5 µs each
+NO_WORK = ("pages", "ledger", "ctl", "plan", "labels", "state", "output", "records")  # arguments whose size is not that of the work
+
+# Is there Numba, and may it be used? Looking for it is much quicker than importing it.
+has_numba = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and util.find_spec("numba") is not None
+patience = float(os.environ.get("DATALOG_PATIENCE") or 0.1)  # seconds
+on_wait: Callable[[], None] | None = None  # called before a wait for compilers
+_spent = 0.0  # seconds that plain kernels have run
 
 
-def _load() -> Any:
-    """Numba, or None where it is missing or switched off."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return None
-    try:
-        return importlib.import_module("numba")
-    except ImportError:
-        return None
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The type of an argument or a result: a word, or a C-contiguous array of words, in Numba's names."""
+
+    word: str
+    dimensions: int = 0
+    readonly: bool = False
+
+    def __call__(self, *arguments: Kind) -> Signature:
+        return Signature(self, arguments)
 
 
-numba = _load()
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The only types with which a kernel is called."""
+
+    result: Kind
+    arguments: tuple[Kind, ...]
 
 
-class _NoType:
-    """Stands in for Numba's types in signatures when there is no Numba."""
-
-    def __call__(self, *arguments: object) -> _NoType:
-        return self
-
-
-def _array(dimensions: int, readonly: bool, word: str = "int64") -> Any:
-    if numba is None:
-        return _NoType()
-    return numba.types.Array(getattr(numba.types, word), dimensions, "C", readonly=readonly)
+# READ accepts frozen and writable arrays alike; machine code of both refuses strided arrays and other words.
+READ1, READ2 = Kind("int64", 1, True), Kind("int64", 2, True)
+WRITE1, WRITE2 = Kind("int64", 1), Kind("int64", 2)
+WRITE_FLAGS = Kind("boolean", 1)
+INT, NOTHING = Kind("int64"), Kind("void")
 
 
-# C-contiguous arrays. READ accepts frozen and writable arrays alike; both refuse strided ones and other words.
-READ1, READ2 = _array(1, True), _array(2, True)
-WRITE1, WRITE2 = _array(1, False), _array(2, False)
-READ_FLOATS, WRITE_FLAGS = _array(1, True, "float64"), _array(1, False, "boolean")
-INT: Any = numba.types.int64 if numba else _NoType()
-FLAG: Any = numba.types.boolean if numba else _NoType()
-NOTHING: Any = numba.types.void if numba else _NoType()
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """That a kernel pauses, when the word `steps` of its argument `state` reaches the word `limit`, for its caller to call it again."""
+
+    steps: int
+    limit: int
 
 
-def sources(name: str) -> frozenset[str]:
-    """The kernel modules that the code of module `name` comes from: itself and all that it imports."""
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            waiting += _IMPORT.findall((HERE / f"{module}.py").read_text(encoding="utf-8"))
-    return frozenset(found)
+class Kernel:
+    """A function over arrays that turns from plain Python into machine code; `py_func` stays the plain one."""
+
+    __slots__ = ("_blocks", "_budget", "_run", "_state", "py_func", "signature")
+
+    def __init__(self, function: FunctionType, signature: Signature, budget: Budget | None) -> None:
+        self.py_func, self.signature, self._budget = function, signature, budget
+        names = list(inspect.signature(function).parameters)
+        arrays = [at for at, kind in enumerate(signature.arguments) if kind.dimensions]
+        self._blocks = tuple(at for at in arrays if names[at] not in NO_WORK)
+        self._state = names.index("state") if budget else -1
+        self._run: Callable[..., Any] = self._at_first
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._run(*arguments)
+
+    def _at_first(self, *arguments: Any) -> Any:
+        rows = max(len(arguments[at]) for at in self._blocks)
+        if _spent >= patience or (rows > LARGE and patience < math.inf):
+            from datalog.kernels.machine_code import is_ready, load
+
+            if is_ready(self, wait=rows > HUGE or patience == 0):
+                self._run = load(self)
+                return self._run(*arguments)
+        return self._plainly(arguments)
+
+    def _plainly(self, arguments: tuple[Any, ...]) -> Any:
+        global _spent
+        began = perf_counter()
+        limit, state = 0, None
+        if self._budget is not None:
+            state = arguments[self._state]
+            limit = state[self._budget.limit]
+            state[self._budget.limit] = min(limit, state[self._budget.steps] + SLICE)
+        with np.errstate(all="ignore"):  # NumPy's numbers warn where the kernel checks the result afterwards
+            result = self.py_func(*arguments)
+        if self._budget is not None and state is not None:
+            state[self._budget.limit] = limit
+        _spent += perf_counter() - began
+        return result
 
 
-def cache_directory(name: str) -> Path:
-    """Where the compiled kernels of module `name` are kept."""
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {numba.config.BOUNDSCHECK} {numba.config.OPT}".encode())
-    for module in sorted(sources(name)):
-        digest.update(module.encode())
-        digest.update((HERE / f"{module}.py").read_bytes())
-    return _writable_base() / f"{name}-{digest.hexdigest()[:16]}"
+devices: set[FunctionType] = set()
 
 
-def _writable_base() -> Path:
-    """NUMBA_CACHE_DIR if set, else the user's cache, else a private directory among the temporary files."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    owner = os.getuid() if hasattr(os, "getuid") else 0
-    temporary = Path(tempfile.gettempdir()) / f"leapfrog-datalog-{owner}"
-    for base in (Path(os.environ.get("NUMBA_CACHE_DIR") or Path(home) / "leapfrog-datalog"), temporary):
-        try:
-            base.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # What lies in the cache is executed: among the temporary files it must be our own.
-            if os.access(base, os.W_OK) and (base != temporary or base.stat().st_uid == owner):
-                return base
-        except OSError:
-            continue
-    return Path(tempfile.mkdtemp(prefix="leapfrog-datalog-"))
+def kernel(signature: Signature, budget: Budget | None = None) -> Callable[[Function], Function]:
+    """Make a function a kernel, for one signature. With a budget it must have an argument `state` that holds it."""
 
-
-_directories: dict[str, Path] = {}
-
-
-def kernel(signature: Any) -> Callable[[Function], Function]:
-    """Compile a function for one signature, or take its compiled form from the cache."""
-
-    def compile_function(function: Function) -> Function:
-        if numba is None:
+    def make(function: Function) -> Function:
+        if not has_numba:
             return function
-        name = function.__module__.rpartition(".")[2]
-        if name not in _directories:
-            _directories[name] = cache_directory(name)
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(_directories[name])
-        try:
-            compiled: Function = numba.njit(signature, cache=True, nogil=True)(function)
-        finally:
-            numba.config.CACHE_DIR = before
-        return compiled
+        return cast(Function, Kernel(cast(FunctionType, function), signature, budget))
 
-    return compile_function
+    return make
 
 
 def device(function: Function) -> Function:
     """A function that kernels call: compiled into each of them, for the types with which they call it."""
-    if numba is None:
-        return function
-    inlined: Function = numba.njit(nogil=True)(function)
-    return inlined
-
-
-def is_cached() -> bool:
-    """Whether the kernels are compiled already (or never will be), so that importing them is quick."""
-    modules = [path.stem for path in HERE.glob("*.py") if "@kernel(" in path.read_text(encoding="utf-8")]
-    return numba is None or all(any(cache_directory(module).rglob("*.nbi")) for module in modules if module != "jit")
+    devices.add(cast(FunctionType, function))
+    return function

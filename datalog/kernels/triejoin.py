@@ -101,7 +101,7 @@ from datalog.kernels.encoding import (
     STATE_WORDS,
 )
 from datalog.kernels.expressions import evaluate, narrow, passes_filters
-from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
+from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Budget, Words, device, kernel
 from datalog.kernels.ranges import advance_range, enter_range, open_range
 from datalog.kernels.recording import flush_records, record, write_record
 
@@ -378,7 +378,7 @@ def _defer(plan: Words, prefixes: Words, state: Words, missed: Words) -> None:
         missed[row, behind + 1 + argument] = state[state[STATE_ARGUMENTS_AT] + argument]
 
 
-@kernel(INT(READ2, READ1, READ1, READ1, READ2, READ2, WRITE1, WRITE2, WRITE2, WRITE2))
+@kernel(INT(READ2, READ1, READ1, READ1, READ2, READ2, WRITE1, WRITE2, WRITE2, WRITE2), Budget(STATE_STEPS, STATE_BUDGET))
 def complete(
     pages: Words,
     roots: Words,

@@ -1,17 +1,23 @@
 """Text to tree. One run reports all syntax errors of a text: the parser stops at the first, and starts again behind that clause.
 
 The grammar is `grammar/datalog.lark` in a checkout and `datalog/syntax/datalog.lark` in an installed wheel. It is read at the first
-parse, not at import. The parser and its builder are shared, so one text at a time is parsed; the lock sees to that.
+parse, not at import, and Lark keeps its tables in the cache folder for the next process. The parser and its builder are shared, so one
+text at a time is parsed; the lock sees to that.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
+import zlib
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from datalog.cache_folder import cache_folder
 from datalog.errors import Diagnostic, ProgramError
 from datalog.syntax.source import Source
 from datalog.syntax.tree import Atom, Conjunction, Program
@@ -80,21 +86,40 @@ def _parse(text: str, file: str, start: str, base: int) -> Program | Conjunction
 
 @cache
 def _parser() -> tuple[Lark, Builder]:
-    from lark import Lark
-
     from datalog.syntax.builder import Builder
 
-    builder = Builder()
-    lark = Lark(
-        _grammar(),
+    grammar, builder = _grammar(), Builder()
+    kept = _kept(grammar)
+    if kept.exists():  # Lark ignores tables that are broken or not of this grammar, and writes them anew
+        return _lark(grammar, builder, kept), builder
+    # No other process must see half a file.
+    new = kept.with_name(f"{kept.name}-{os.getpid()}")
+    lark = _lark(grammar, builder, new)
+    with suppress(OSError):
+        new.replace(kept)
+    return lark, builder
+
+
+def _lark(grammar: str, builder: Builder, tables: Path) -> Lark:
+    from lark import Lark
+
+    return Lark(
+        grammar,
         parser="lalr",
         lexer="contextual",
         start=["program", "query"],
         maybe_placeholders=False,
         transformer=builder,
         lexer_callbacks={"COMMENT": builder.comment, "AGGREGATE": builder.aggregate_word},
+        cache=str(tables),
     )
-    return lark, builder
+
+
+def _kept(grammar: str) -> Path:
+    """Where the tables of a grammar are kept; those of each version of Lark and of Python have a place of their own."""
+    from lark import __version__
+
+    return cache_folder() / f"grammar-{zlib.crc32(grammar.encode()):08x}-{__version__}-{sys.implementation.cache_tag}"
 
 
 def _grammar() -> str:

@@ -1,4 +1,4 @@
-"""Compilation and its cache: kept, private, never stale, and not needed."""
+"""Compilation of kernels and where it is kept: private, never stale, and not needed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from datalog.kernels import jit
+from datalog.kernels import machine_code
 from tests.kernels.blocks import COMPILED
 
-NAMES = sorted(path.stem for path in jit.HERE.glob("*.py") if path.stem not in ("__init__", "jit"))
+NAMES = sorted(path.stem for path in machine_code.HERE.glob("*.py") if path.stem not in ("__init__", "jit", "machine_code"))
 compiled_only = pytest.mark.skipif(not COMPILED, reason="there is no cache without compilation")
 
 
@@ -28,8 +28,8 @@ def test_a_cache_directory_depends_on_every_kernel_file_whose_functions_are_comp
     module = importlib.import_module(f"datalog.kernels.{name}")
     homes = {getattr(value, "__module__", None) or "" for value in vars(module).values()}
     used = {home.rpartition(".")[2] for home in homes if home.startswith("datalog.kernels.")}
-    assert used <= jit.sources(name)
-    assert name in jit.sources(name)
+    assert used <= machine_code.sources(name)
+    assert name in machine_code.sources(name)
 
 
 @compiled_only
@@ -37,41 +37,44 @@ def test_an_edit_of_a_called_file_changes_the_directory_of_its_callers_only(tmp_
     (tmp_path / "callee.py").write_text("ONE = 1\n")
     (tmp_path / "caller.py").write_text("from datalog.kernels.callee import ONE\n")
     (tmp_path / "other.py").write_text("")
-    monkeypatch.setattr(jit, "HERE", tmp_path)
-    before = [jit.cache_directory(name) for name in ("callee", "caller", "other")]
+    monkeypatch.setattr(machine_code, "HERE", tmp_path)
+    before = [machine_code.cache_directory(name) for name in ("callee", "caller", "other")]
     assert len(set(before)) == 3
     (tmp_path / "callee.py").write_text("ONE = 2\n")
-    after = [jit.cache_directory(name) for name in ("callee", "caller", "other")]
+    after = [machine_code.cache_directory(name) for name in ("callee", "caller", "other")]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, False, True]
 
 
 @compiled_only
-def test_kernels_are_cached_where_the_user_says_and_found_there_again(tmp_path: Path) -> None:
+def test_kernels_are_kept_where_the_user_says_and_found_there_again(tmp_path: Path) -> None:
     code = """
-from datalog.kernels import jit
-before = jit.numba.config.CACHE_DIR
-import datalog.kernels.lookup as lookup
-assert jit.numba.config.CACHE_DIR == before
-print(sum(lookup.lookup.stats.cache_hits.values()), sum(lookup.lookup.stats.cache_misses.values()), jit.is_cached())
+import numba
+from datalog.kernels import lookup, machine_code
+before = numba.config.CACHE_DIR
+for kernel in (lookup.lookup, lookup.count_prefixes):
+    stats = machine_code.load(kernel).stats
+    hits = sum(stats.cache_hits.values())
+    print(hits, sum(stats.cache_misses.values()), machine_code.is_kept("lookup"))
+assert numba.config.CACHE_DIR == before
 """
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["0", "1", "False"]
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).split("\n") == ["0 1 False", "0 1 True", ""]
     assert list(tmp_path.rglob("*.nbi"))
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["1", "0", "False"]
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).split("\n") == ["1 0 True", "1 0 True", ""]
 
 
 @compiled_only
-def test_the_kernels_are_cached_when_each_file_has_compiled_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "HERE", tmp_path)
+def test_a_module_is_kept_when_each_of_its_kernels_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "HERE", tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.py").write_text(f"@kernel(INT(INT))\ndef {name}(x): return x\n")
+    (tmp_path / "two.py").write_text("\n".join(f"@kernel(INT(INT))\ndef {name}(x): return x\n" for name in ("one", "two")))
     (tmp_path / "constants.py").write_text("ONE = 1\n")
-    assert not jit.is_cached()
-    for name in ("one", "two"):
-        directory = jit.cache_directory(name) / "below"
-        directory.mkdir(parents=True)
-        (directory / "index.nbi").touch()
-        assert jit.is_cached() == (name == "two")
+    assert machine_code.modules() == ["two"]
+    directory = machine_code.cache_directory("two") / "below"
+    directory.mkdir(parents=True)
+    for kept, name in enumerate(("one", "two")):
+        assert not machine_code.is_kept("two"), kept
+        (directory / f"two.{name}.nbc").touch()
+    assert machine_code.is_kept("two")
 
 
 @compiled_only
@@ -79,9 +82,9 @@ def test_a_home_that_cannot_be_written_gives_way_to_a_private_temporary_director
     (tmp_path / "home").write_text("not a directory")
     (tmp_path / "temporary").mkdir()
     environment = {"XDG_CACHE_HOME": str(tmp_path / "home"), "NUMBA_CACHE_DIR": "", "TMPDIR": str(tmp_path / "temporary")}
-    directory = Path(run("from datalog.kernels import jit; print(jit.cache_directory('layout'))", **environment).strip())
-    assert directory.is_relative_to(tmp_path / "temporary")
-    assert directory.parent.stat().st_mode & 0o077 == 0
+    directory = Path(run("from datalog.cache_folder import cache_folder; print(cache_folder())", **environment).strip())
+    assert directory.parent == tmp_path / "temporary"
+    assert directory.stat().st_mode & 0o077 == 0
 
 
 def test_without_numba_kernels_are_plain_python() -> None:
@@ -92,7 +95,7 @@ from datalog.kernels import jit
 from datalog.store.btree import SET, BTree
 from datalog.store.pool import PagePool
 import numpy as np
-assert jit.numba is None and jit.is_cached()
+assert not jit.has_numba
 tree = BTree(PagePool(), 1)
 tree.pool.begin()
 root, _ = tree.apply(-1, np.arange(5).reshape(-1, 1), np.ones(5, np.int64), SET)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from datalog import cli, settings
+from datalog.kernels import jit
 from datalog.maintain.engine import Coalesce, Failing, Maintain
 from tests.command_line import datalog
 
@@ -119,10 +122,14 @@ def test_the_options_offer_what_the_engine_has() -> None:
     assert sorted(settings.WORDS["failing"]) == sorted(get_args(Failing))
 
 
-def test_the_first_run_says_that_it_compiles(paths: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("datalog.kernels.jit.is_cached", lambda: False)
-    assert datalog("run", paths, "-F", tmp_path).err == "compiling the kernels (once, some seconds) …\n"
-    assert datalog("run", paths, "-F", tmp_path, "--quiet").err == ""
+def test_a_run_that_waits_for_the_kernels_says_so_unless_it_is_to_be_quiet(paths: Path, tmp_path: Path) -> None:
+    datalog("run", paths, "-F", tmp_path, "--quiet")
+    assert jit.on_wait is None
+    datalog("run", paths, "-F", tmp_path)
+    with redirect_stderr(StringIO()) as errors:
+        assert jit.on_wait is not None
+        jit.on_wait()
+    assert errors.getvalue() == "compiling the kernels (once, some seconds) …\n"
 
 
 def test_columns_are_as_wide_as_what_they_show(tmp_path: Path) -> None:

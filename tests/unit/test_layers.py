@@ -17,12 +17,12 @@ LAYERS = ("syntax", "ir", "analysis", "rewrite", "plan", "kernels", "store", "ev
 
 # What a package may import besides itself and `errors`; a name stands for the module and all below it.
 ALLOWED: dict[str, tuple[str, ...]] = {
-    "syntax": (),
+    "syntax": ("cache_folder",),
     "ir": ("syntax.tree",),
     "analysis": ("syntax", "ir"),
     "rewrite": ("syntax", "ir", "analysis"),
     "plan": ("syntax.tree", "ir.core", "ir.primitives", "kernels.encoding", "kernels.layout"),
-    "kernels": (),
+    "kernels": ("cache_folder",),
     "store": ("ir.core", "ir.spelling", "kernels"),
     "evaluate": ("ir.core", "ir.primitives", "ir.spelling", "plan", "kernels", "store"),
     "maintain": ("syntax.tree", "ir.core", "ir.spelling", "plan", "kernels", "store", "evaluate"),
