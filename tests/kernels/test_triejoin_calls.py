@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datalog.evaluate.memo import Memo
-from datalog.ir.core import CoreRule
+from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreRule, Reference, Type, Value
 from datalog.kernels import encoding as code
 from datalog.plan.rule import Watch, plan_delta, plan_rule, plan_support
-from tests.kernels.blocks import COMPILED, Row, examples
+from datalog.syntax.tree import NOWHERE
+from tests.kernels.blocks import COMPILED, GREATEST, LEAST, Row, examples
 from tests.kernels.random_rules import CALLED, OPERATIONS, PREDICATES, Stored, orders, prefixes, relations, rules
 from tests.kernels.test_triejoin import PAGES, denied
 from tests.kernels.triejoin_twin import Called, Prefix, Trees, encode, least_record_room, run, sizes, twin
@@ -137,3 +138,22 @@ def is_touched(watch: Watch, record: Row, row: Row) -> bool:
     values = [row[column] for column in watch.atom.columns]
     above = [record[code.RECORD_VALUES + depth] for depth in watch.above]
     return values[: watch.level] == above and record[code.RECORD_LOW] <= values[watch.level] <= record[code.RECORD_HIGH]
+
+
+def test_an_inverse_without_a_value_is_no_candidate_and_no_failure() -> None:
+    x, y, one = Reference(1, Type.NUMBER), Reference(0, Type.NUMBER), Value(1, Type.NUMBER)
+    forth = CoreBinding(0, Apply("+", (x, one), Type.NUMBER, NOWHERE), NOWHERE)
+    back = CoreBinding(1, Apply("-", (y, one), Type.NUMBER, NOWHERE), NOWHERE, inverse=True)
+    body = (CoreAtom("a", (0,), False, NOWHERE),)
+    rule = CoreRule("h", (1,), ("y", "x"), (Type.NUMBER,) * 2, body, (forth, back), (), NOWHERE, "h(x) ← a(y), y = x + 1.")
+    trees = Trees({"a": {(LEAST,): 1, (5,): 1}}, None)
+    plan = plan_rule(rule, sizes({}))
+    found = run(encode(plan, trees), trees, [Prefix(())], trusted=False)
+    assert found.output == [(4,)] and not found.failures
+    for late in plan.late.values():
+        again = run(encode(late, trees), trees, [Prefix(())], trusted=False)
+        assert again.output == [(4,)] and not again.failures
+    support = plan_support(rule, sizes({}), ())
+    found = run(encode(support, trees), trees, [Prefix((GREATEST,)), Prefix((4,)), Prefix((5,))], trusted=False)
+    assert found.output == [(4,)]
+    assert [reason for reason, _ in found.failures] == [code.OVERFLOW], "what is checked may fail, only the inverse may not"
