@@ -18,6 +18,7 @@ from datalog.maintain.choice import RecordsChoice
 from datalog.maintain.records import RecordIndex
 from datalog.maintain.recursive import ChangeJoin
 from datalog.store.storage import Delta, Storage
+from datalog.store.tally import A_BINDING
 
 Words = NDArray[np.int64]
 Signed = list[tuple[Words, int]]  # head rows, each block with its sign
@@ -32,6 +33,7 @@ class CountedRule:
         self.index: RecordIndex | None = None
         self.unsettled = False  # the other way of maintenance is wanted
         self._evaluation = 0  # steps of the last full evaluation
+        self._projection = join.encoded.plan.projection
         self._storage, self._recording, self._choice = storage, recording, choice
 
     def record(self) -> None:
@@ -59,6 +61,8 @@ class CountedRule:
 
     def evaluate(self) -> Words:
         """The head rows of all bindings; plants the records."""
+        if self.index is None and self._projection is not None:
+            return self._copied(self._storage.rows(next(iter(self.reads))))
         before = self.join.tally.steps
         recording = self._recording if self.index is not None else code.RECORD_NOTHING
         join = self.join
@@ -114,6 +118,11 @@ class CountedRule:
     def _rows_in(self, deltas: Mapping[str, Delta]) -> int:
         return sum(len(deltas[name]) for name in self.reads if name in deltas)
 
+    def _copied(self, rows: Words) -> Words:
+        """The heads that a rule which only copies rows makes of them."""
+        self.join.tally.cost += A_BINDING * len(rows)
+        return rows if self._projection == tuple(range(rows.shape[1])) else rows[:, self._projection]
+
     def _by_delta_plans(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
         storage = self._storage
         signed: Signed = []
@@ -122,6 +131,9 @@ class CountedRule:
             born, died = storage.node_changes(
                 change.delta.predicate, deltas[change.delta.predicate], change.delta.columns, old, storage.roots
             )
+            if self._projection is not None:
+                signed += [(self._copied(rows), sign) for rows, sign in ((born, 1), (died, -1)) if len(rows)]
+                continue
             roots = join.between(old, storage.roots)
             for rows, sign in ((born, -1 if change.negated else 1), (died, 1 if change.negated else -1)):
                 if len(rows):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from datalog.ir.core import CoreProgram
+from datalog.ir.core import CoreProgram, CoreRule
 from datalog.plan.arrangements import Columns, fewest_arrangements
 from datalog.plan.order import Statistics
-from datalog.plan.rule import RulePlan, plan_delta, plan_rule
+from datalog.plan.rule import RulePlan, plan_delta, plan_rule, projection_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ProgramPlan:
 def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
     """Plan all rules; `statistics` tells or guesses what predicates hold."""
     recursive = {number: stratum.predicates for stratum in program.strata if stratum.recursive for number in stratum.rules}
-    rules = tuple(plan_rule(rule, statistics) for rule in program.rules)
+    rules = {number: plan_rule(rule, statistics) for number, rule in enumerate(program.rules) if not _takes_any_order(rule)}
     deltas = tuple(
         tuple(
             plan_delta(rule, statistics, place, recursive[number])
@@ -32,7 +32,7 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
         for number, rule in enumerate(program.rules)
     )
     requests: dict[str, set[Columns]] = {name: set() for name in program.predicates}
-    for plan in (*rules, *(plan for plans in deltas for plan in plans)):
+    for plan in (*rules.values(), *(plan for plans in deltas for plan in plans)):
         for predicate, columns in plan.requests:
             requests[predicate].add(columns)
     for stratum in program.strata:
@@ -40,4 +40,14 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
             for name in (stratum.aggregate.source, stratum.aggregate.head):
                 requests[name].add(tuple(range(program.predicates[name].width)))
     orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
-    return ProgramPlan(rules, deltas, orders)
+    for number, rule in enumerate(program.rules):
+        if number not in rules:
+            (atom,) = rule.atoms
+            columns = orders[atom.predicate][0]
+            rules[number] = plan_rule(rule, statistics, [variable for column in columns if (variable := atom.columns[column]) is not None])
+    return ProgramPlan(tuple(rules[number] for number in range(len(program.rules))), deltas, orders)
+
+
+def _takes_any_order(rule: CoreRule) -> bool:
+    """Whether a rule can do with whatever arrangement there is: it only copies rows."""
+    return projection_of(rule) is not None and (rule.forced is None or rule.forced.full is None)

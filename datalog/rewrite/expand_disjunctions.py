@@ -17,7 +17,6 @@ from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.ir.formulas import Atom, Conjunction, Disjunction, Literal, Program, Rule, Variable
 from datalog.ir.occurrences import literal_names
-from datalog.ir.text import format_literal
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
 
 LIMIT = 16
@@ -86,8 +85,7 @@ class _Expansion:
     def _helper(self, disjunction: Disjunction, columns: tuple[Variable, ...], context: Flat) -> Atom:
         signature = self._helpers.declare(self._owner, "or", columns, disjunction.span)
         head = Atom(signature.name, columns, disjunction.span)
-        text = f"{format_literal(head)} ← {format_literal(disjunction)}, in: {self._text}"
-        self.rules.append(helper_rule(head, (disjunction,), context, self._avoid, text))
+        self.rules.append(helper_rule(head, (disjunction,), context, self._avoid, self._text))
         return head
 
 

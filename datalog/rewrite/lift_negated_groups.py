@@ -18,7 +18,6 @@ from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import own_variables
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Program, Rule
 from datalog.ir.occurrences import literal_names
-from datalog.ir.text import format_literal
 from datalog.rewrite.helpers import Helpers, helper_rule, shared_variables
 from datalog.rewrite.supersets import Supersets
 
@@ -85,6 +84,5 @@ class _Lift:
         columns = shared_variables(negation.body, literal_names(negation.body) - own)
         signature = self._helpers.declare(self._owner, "not", columns, negation.span)
         head = Atom(signature.name, columns, negation.span)
-        text = f"{format_literal(head)} ← {format_literal(negation.body)}, in: {self._rule.text}"
-        self.rules.append(helper_rule(head, negation.body.literals, context, self._avoid, text))
+        self.rules.append(helper_rule(head, negation.body.literals, context, self._avoid, self._rule.text))
         return Negation(Conjunction((), (head,), negation.span), negation.span)

@@ -187,8 +187,7 @@ class _Lowering:
         assert can_stand_alone(columns, disjunction, around)
         signature = self._shared.helpers.declare(self._owner, "or", columns, disjunction.span)
         head = Atom(signature.name, columns, disjunction.span)
-        text = f"{format_literal(head)} ← {format_literal(disjunction)}, in: {self._rule.text}"
-        self.rules.append(helper_rule(head, (disjunction,), around, self._avoid, text))
+        self.rules.append(helper_rule(head, (disjunction,), around, self._avoid, self._rule.text))
         return head
 
     # --- predicates -------------------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ class _Lowering:
             return None
         around = tuple(literal for literal in context if not _aggregates(literal))
         head = Atom("", columns, aggregation.span)
-        rule = helper_rule(head, (), around, self._avoid, f"what is asked for by {self._rule.text}", strict=fallible)
+        rule = helper_rule(head, (), around, self._avoid, self._rule.text, strict=fallible)
         restricts = interval is not None or not all(group.name in bound for group in columns)
         recursive = any(atom.predicate in self._avoid for atom, _ in literal_atoms(rule.body))
         return None if recursive and not restricts else rule
@@ -239,8 +238,7 @@ class _Lowering:
         named = [term if isinstance(term, Variable) else Variable(format_term(term), term.type) for term in columns]
         source = self._shared.helpers.declare(self._owner, "body", named, span)
         head = Atom(source.name, tuple(columns), span)
-        text = f"{format_literal(head)} ← {format_literal(aggregation.body)}, in: {self._rule.text}"
-        self.rules.append(quantify([head], Conjunction((), tuple(literals), aggregation.body.span), span, text))
+        self.rules.append(quantify([head], Conjunction((), tuple(literals), aggregation.body.span), span, self._rule.text))
         self._shared.bodies[key] = source, needs
         return source, needs
 

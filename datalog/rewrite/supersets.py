@@ -48,7 +48,7 @@ class Supersets:
             for rule in self._program.rules:
                 heads = [replace(head, predicate=name + SUFFIX) for head in rule.heads if head.predicate == name]
                 if heads:
-                    self.rules.append(quantify(heads, _renamed(rule.body, recursion), rule.span, f"at least: {rule.text}"))
+                    self.rules.append(quantify(heads, _renamed(rule.body, recursion), rule.span, rule.text))
 
 
 def is_group(literal: Literal) -> bool:
