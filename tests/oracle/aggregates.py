@@ -15,7 +15,7 @@ from operator import and_, or_, xor
 from typing import Any
 
 from tests.oracle.rules import Row, Value
-from tests.oracle.values import fitting, scale_of, spelled
+from tests.oracle.values import fitting, ordered, plain, scale_of, spelled
 
 
 def aggregate(function: str, rows: Sequence[Row], type: str, parameter: Any = None) -> Value | None:
@@ -24,7 +24,7 @@ def aggregate(function: str, rows: Sequence[Row], type: str, parameter: Any = No
         return len(rows)
     if not rows:
         return _zero(type) if function == "sum" else None
-    values: list[Any] = sorted(row[0] for row in rows)
+    values: list[Any] = sorted((row[0] for row in rows), key=ordered)
     match function:
         case "sum":
             return _sum(values) if type == "float" else fitting(sum(map(Fraction, values), Fraction(0)), type, f"the sum of {values}")
@@ -40,13 +40,13 @@ def aggregate(function: str, rows: Sequence[Row], type: str, parameter: Any = No
             return quantile(values, Fraction(str(parameter)))
         case "argmin" | "argmax":
             best = values[0 if function == "argmin" else -1]
-            return min(row[1] for row in rows if row[0] == best)
+            return min((row[1] for row in rows if ordered(row[0]) == ordered(best)), key=ordered)
         case "product":
             return _product(values, type)
         case "bitand" | "bitor" | "bitxor":
             return int(reduce({"bitand": and_, "bitor": or_, "bitxor": xor}[function], values))
         case "collect":
-            return f"[{', '.join(_quoted(value) for value in sorted(set(values)))}]"
+            return f"[{', '.join(_quoted(value) for value in sorted(set(values), key=ordered))}]"
         case "join":
             return str(parameter).join(map(spelled, values))
     raise ValueError(f"no aggregate: {function}")
@@ -68,17 +68,17 @@ def _sum(values: Sequence[Any], divisor: int = 1) -> float:
     """The exact sum over `divisor` as the nearest float. Infinities and NaN are as IEEE has them."""
     special = [value for value in values if isinstance(value, float) and not math.isfinite(value)]
     if special:
-        return sum(special)
+        return plain(sum(special))
     exact = sum(map(Fraction, values), Fraction(0)) / divisor
     try:
-        return float(exact) + 0.0  # + 0.0 turns -0.0 into 0.0
+        return plain(float(exact))
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
 
 
 def _product(values: Sequence[Any], type: str) -> Value:
     if type == "float":
-        return reduce(lambda left, right: left * right, values, 1.0) + 0.0
+        return plain(reduce(lambda left, right: left * right, values, 1.0))
     return fitting(Fraction(math.prod(values)), type, f"the product of {values}")
 
 

@@ -41,7 +41,7 @@ from tests.oracle.tables import MISSING, REASON, Tables, join, value_of
 from tests.oracle.values import RANGES as RANGES
 from tests.oracle.values import OracleArithmeticError as OracleArithmeticError
 from tests.oracle.values import compute as compute
-from tests.oracle.values import inverse, range_of
+from tests.oracle.values import inverse, ordered, range_of
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -188,7 +188,7 @@ def _compare(literal: Compare, names: tuple[str, ...], rows: set[Row]) -> tuple[
                 elif value_of(left, position, row) in set(values):
                     result.add(row)
             elif not fresh:
-                if COMPARISONS[literal.operator](*(value_of(side, position, row) for side in (literal.left, literal.right))):
+                if COMPARISONS[literal.operator](*(ordered(value_of(side, position, row)) for side in (literal.left, literal.right))):
                     result.add(row)
             else:
                 result.update((*row, value) for value in _solutions(left, value_of(right, position, row), position, row))
@@ -231,11 +231,8 @@ def _fold(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) ->
     result: set[Row] = set()
     for row, key in keys.items():
         verdict, (value,) = totals.get(key, (row[0], (MISSING,)))
-        if known is None:
-            fits = value is not None
-        else:
-            fits = value is MISSING or row[known] is MISSING or value == row[known]
-        if fits:
+        given = value if known is None else row[known]
+        if value is not None and (given is MISSING or value is MISSING or given == value):
             result.add((row[0] or verdict, *row[1:], *((value,) if known is None else ())))
     return (names if known is not None else (*names, name)), result
 

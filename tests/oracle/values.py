@@ -22,11 +22,25 @@ BITS = 2**64
 INVERTIBLE = frozenset({"+", "-"})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "^"})
 _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)")
+_FLOAT = re.compile(rf"({_DECIMAL.pattern})([eE][+-]?[0-9]+)?")
+_SPECIAL = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+_DATETIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class OracleArithmeticError(ArithmeticError):
     """A satisfying assignment needs a value that does not exist."""
+
+
+def plain(value: float) -> float:
+    """The value itself, except that there is one zero and one NaN, which is one object and so equal to itself in a row."""
+    return math.nan if value != value else value + 0.0
+
+
+def ordered(value: Any) -> tuple[bool, Any]:
+    """What values are compared by: NaN is the greatest float."""
+    return (True, 0.0) if value != value else (False, value)
 
 
 def scale_of(type: str) -> int | None:
@@ -37,7 +51,7 @@ def scale_of(type: str) -> int | None:
 def compute(name: str, values: list[Any], type: str) -> Value:
     """One operation with a result of `type`. Raises OracleArithmeticError if the result does not exist or its type does not hold it."""
     if name in ("-", "neg") and len(values) == 1:
-        return fitting(-Fraction(values[0]), type, f"-{values[0]}") if type != "float" else -float(values[0]) + 0.0
+        return fitting(-Fraction(values[0]), type, f"-{values[0]}") if type != "float" else plain(-float(values[0]))
     if name in _ARITHMETIC:
         left, right = values
         return _arithmetic(name, left, right, type)
@@ -46,7 +60,7 @@ def compute(name: str, values: list[Any], type: str) -> Value:
     if name == "abs":
         return fitting(abs(Fraction(values[0])), type, f"abs({values[0]})") if type != "float" else abs(float(values[0]))
     if name in ("min", "max"):
-        least: Value = (min if name == "min" else max)(values)
+        least: Value = (min if name == "min" else max)(values, key=ordered)
         return least
     if name in _LOGICAL:
         truth = _LOGICAL[name](*map(bool, values))
@@ -153,13 +167,13 @@ def _power(base: int, exponent: int, shown: str) -> Fraction:
 def _float(name: str, left: float, right: float) -> float:
     if name == "^":
         try:
-            return math.pow(left, right) + 0.0
+            return plain(math.pow(left, right))
         except OverflowError:
             return -math.inf if left < 0 and right % 2 == 1 else math.inf
         except ValueError:
             return math.inf if left == 0.0 else math.nan
     functions = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "%": math.fmod}
-    return float(functions[name](left, right)) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return plain(float(functions[name](left, right)))
 
 
 def _pattern(value: int, type: str) -> int:
@@ -209,9 +223,9 @@ def _converted(name: str, value: Any, type: str) -> Value:
             case "to_number" | "to_unsigned":
                 return fitting(Fraction(_whole(value)), type, shown)
             case "to_float":
-                return float(Fraction(value)) + 0.0 if not isinstance(value, str | float) else float(value) + 0.0
+                return plain(float(Fraction(value))) if not isinstance(value, str | float) else _float_of(value)
             case "to_decimal":
-                return fitting(Fraction(value), type, shown)
+                return fitting(Fraction(_formed(value, _DECIMAL) if isinstance(value, str) else value), type, shown)
             case "to_bool":
                 return {"true": True, "false": False}[value] if isinstance(value, str) else bool(value)
             case "to_date":
@@ -220,13 +234,31 @@ def _converted(name: str, value: Any, type: str) -> Value:
                 return date.fromisoformat(value) if isinstance(value, str) else _EPOCH.date() + timedelta(days=value)
             case "to_datetime":
                 if isinstance(value, str):
-                    return datetime.fromisoformat(value).replace(tzinfo=UTC)
+                    found = datetime.fromisoformat(_formed(value, _DATETIME))
+                    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
                 if isinstance(value, date):
                     return datetime(value.year, value.month, value.day, tzinfo=UTC)
                 return _EPOCH + timedelta(microseconds=value)
     except (ValueError, KeyError, OverflowError, ZeroDivisionError):
         raise OracleArithmeticError(shown) from None
     raise ValueError(f"no primitive: {name}")
+
+
+def _formed(text: str, form: re.Pattern[str]) -> str:
+    """The text without blanks around it, if it has the form."""
+    if form.fullmatch(text.strip()) is None:
+        raise ValueError
+    return text.strip()
+
+
+def _float_of(value: str | float) -> float:
+    """The nearest float to a number's text; one that is greater than all floats is none."""
+    if isinstance(value, float) or _SPECIAL.fullmatch(value.strip()):
+        return plain(float(value))
+    nearest = float(_formed(value, _FLOAT))
+    if math.isinf(nearest):
+        raise OverflowError
+    return plain(nearest)
 
 
 def _whole(value: Any) -> int:
