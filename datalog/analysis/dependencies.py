@@ -55,16 +55,20 @@ def recursion_of(rule: Rule, groups: Mapping[str, frozenset[str]]) -> frozenset[
 def check_recursion(
     nodes: Iterable[str], edges: Sequence[Edge], findings: Findings, functional: Collection[str] = (), hint: str = ""
 ) -> None:
-    """Report each negated or aggregated edge within a component, and each edge of a `functional` head, with a shortest cycle."""
+    """Report each negated or aggregated edge within a component, and each edge of a `functional` head, with a shortest cycle.
+
+    Of several edges at one place between predicates of the engine's own one is reported: an aggregate stands for itself and for
+    the negation that says what it gives for nothing.
+    """
     groups = component_of(nodes, edges)
     following = successors(edges)
-    reported: set[tuple[str, str]] = set()
-    for head, predicate, under, span in edges:
-        if predicate not in groups.get(head, ()) or (head, predicate) in reported or not (under or head in functional):
+    reported: set[tuple[str, str] | Span] = set()
+    for head, predicate, under, span in sorted(edges, key=lambda edge: edge[2] != "aggregated"):
+        known = span if _is_hidden(head) or _is_hidden(predicate) else (head, predicate)
+        if predicate not in groups.get(head, ()) or known in reported or not (under or head in functional):
             continue
-        reported.add((head, predicate))
-        back = _shortest_path(predicate, head, following, groups[head])
-        cycle = " → ".join([head, f"!{back[0]}" if under == "negated" else back[0], *back[1:]])
+        reported.add(known)
+        cycle = _shown([head, *_shortest_path(predicate, head, following, groups[head])], under == "negated")
         if under:
             noun = "negation" if under == "negated" else "an aggregate"
             findings.add(span, f"{noun} through recursion: {cycle}", hint or _HINTS[under])
@@ -74,6 +78,25 @@ def check_recursion(
                 f"a functional predicate through recursion: {cycle}",
                 f"declare `{head}` as a relation, with the value as its last column",
             )
+
+
+def _is_hidden(predicate: str) -> bool:
+    return "@" in predicate
+
+
+def _shown(cycle: Sequence[str], negated: bool) -> str:
+    """A closed cycle whose first edge may be negated, without the engine's own predicates."""
+    names = list(zip(cycle[1:], (negated, *[False] * (len(cycle) - 2)), strict=True))
+    visible = [at for at, (name, _) in enumerate(names) if not _is_hidden(name)]
+    assert visible, "the engine's own predicates recurse only through those of the program"
+    turned = names[visible[-1] + 1 :] + names[: visible[-1] + 1]  # ends with the predicate that it begins with
+    shown, waiting = [turned[-1][0]], False
+    for name, mark in turned:
+        waiting |= mark
+        if not _is_hidden(name):
+            shown.append(f"!{name}" if waiting else name)
+            waiting = False
+    return " → ".join(shown)
 
 
 def _shortest_path(start: str, goal: str, following: Mapping[str, Sequence[str]], inside: frozenset[str]) -> list[str]:
