@@ -7,7 +7,7 @@ from datalog.analysis.findings import Findings, did_you_mean
 from datalog.analysis.types import named
 from datalog.analysis.walk import leaves, subterms, terms
 from datalog.ir.primitives import AGGREGATES, ORDER
-from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Variable, Wildcard
+from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
 
 
 def is_fact(rule: Rule) -> bool:
@@ -76,3 +76,11 @@ def _check_aggregate(aggregate: Aggregate, findings: Findings) -> None:
         findings.add(aggregate.span, f"`{function.name}` has {found} here", f"it takes {takes or 'no'} {noun}")
     elif function.parameter and not isinstance(aggregate.arguments[-1], Constant):
         findings.add(aggregate.arguments[-1].span, f"the last argument of `{function.name}` is no constant", "write its value")
+    elif aggregate.function == "quantile" and not _is_fraction(aggregate.arguments[-1]):
+        span, hint = aggregate.arguments[-1].span, "0 asks for the least value, 0.5 for the median, 1 for the greatest"
+        findings.add(span, "the last argument of `quantile` is outside of 0 to 1", hint)
+
+
+def _is_fraction(term: Term) -> bool:
+    """Whether a constant is one from 0 to 1; of one that is no number the types are to complain."""
+    return not isinstance(term, Constant) or isinstance(term.value, str) or 0 <= term.value <= 1

@@ -197,8 +197,9 @@ class _Demand:
 def _column_demand(columns: Columns, at: int) -> _Demand:
     hint = ""
     if columns.declared:
-        declared = ", ".join(f"{name}: {type_}" for name, type_ in zip(columns.attributes, columns.type_names, strict=True))
-        hint = f"`{columns.name}({declared})` is declared at {place(columns.span)}"
+        declared = [f"{name}: {type_}" for name, type_ in zip(columns.attributes, columns.type_names, strict=True)]
+        keys, value = (declared[:-1], f" = {declared[-1]}") if columns.functional else (declared, "")
+        hint = f"`{columns.name}({', '.join(keys)}){value}` is declared at {place(columns.span)}"
     return _Demand(f"column {at + 1} of `{columns.name}`", hint)
 
 
