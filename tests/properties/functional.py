@@ -84,7 +84,16 @@ class RichMaking(Making):
         columns: dict[str, list[Column]] = {}
         for name in names:
             self.functional.add(name)
-            makers = [self._grouped, self._grouped, self._aggregated, self._aggregated, self._computed, self._looked_up, self._loose]
+            makers = [
+                self._grouped,
+                self._grouped,
+                self._aggregated,
+                self._aggregated,
+                self._computed,
+                self._looked_up,
+                self._loose,
+                self._loose,
+            ]
             found = next(rule for maker in (self.choose.pick(makers), self._grouped, self._computed) if (rule := maker(name, columns)))
             self.rules.append(found)
         self.columns.update({name: tuple(columns[name]) for name in names})

@@ -79,6 +79,7 @@ class Making:
     columns: dict[str, tuple[Column, ...]] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     domains: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
+    risk: int = 8  # percent of plain predicates that have a rule made to fail
 
     def given(self, name: str) -> None:
         drawn = [self.choose.pick(self.palette) for _ in range(self.choose.pick((2, 2, 2, 1, 1, 3)))]
@@ -110,7 +111,7 @@ class Making:
         for name in names:
             for _ in range(self.choose.pick((1, 1, 2, 2, 3))):
                 rules.append(self.plain_rule(name, types, columns))
-            if self.choose.chance(8):
+            if self.choose.chance(self.risk):
                 rules.append(self.risky_rule(name, types[name], columns))
             if self.choose.chance(15):
                 widen(columns, name, self.takes_facts(name, types[name]))

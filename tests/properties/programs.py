@@ -76,7 +76,7 @@ def programs(draw: Any) -> Drawn:
 def rich_programs(draw: Any) -> Drawn:
     """The same, with everything that computes; given functional predicates are g1, …, derived ones f1, …."""
     choose = Chooser(draw)
-    making = RichMaking(choose, choose.pick(RICH_PALETTES))
+    making = RichMaking(choose, choose.pick(RICH_PALETTES), risk=15)
     for number in range(choose.pick((1, 2, 2))):
         making.given(f"e{number + 1}")
     for number in range(choose.pick((0, 1, 1, 2))):
