@@ -36,7 +36,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     """
     findings = Findings(written.text)
     program = desugar(written, primitives)
-    known = collect_signatures(program, findings)
+    known = collect_signatures(program, primitives, findings)
     inference = Inference(known, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
     cells = [inference.add(clause) for clause in clauses]

@@ -46,7 +46,7 @@ def analyse_query(
         if atom.predicate in known:
             check_arity(atom, known[atom.predicate], findings)
         else:
-            report_unknown(atom.predicate, atom.span, known, findings)
+            report_unknown(atom.predicate, atom.span, known, primitives, findings)
     check_terms(body, primitives, findings)
     inference = Inference(known, primitives, findings)
     cells = inference.add(tree.Rule((), body, "", body.span))

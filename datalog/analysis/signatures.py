@@ -2,11 +2,13 @@
 
 Declarations count for the whole text, wherever they stand. An undeclared predicate takes its columns from its first use
 and its types from all its uses (`datalog.analysis.types`). One that has no declaration, no rule, no fact and no `.input`
-is unknown, unless the program declares nothing at all: then, in the papers' dialect, it is a given predicate.
+is unknown, unless the program declares nothing at all: then, in the papers' dialect, it is a given predicate, if no functor has
+its name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from datalog.analysis.findings import Findings, did_you_mean, place
@@ -39,7 +41,7 @@ class Columns:
         return Signature(self.name, self.attributes, types, names, self.declared, functional=self.functional, span=self.span)
 
 
-def collect_signatures(program: Program, findings: Findings) -> dict[str, Columns]:
+def collect_signatures(program: Program, functors: Container[str], findings: Findings) -> dict[str, Columns]:
     """All predicates of the program in the order of the text; unknown predicates are reported and left out."""
     known = _declared(program, findings)
     anything_declared = bool(known)
@@ -55,26 +57,31 @@ def collect_signatures(program: Program, findings: Findings) -> dict[str, Column
         for atom in atoms(rule.body):
             if atom.predicate in known:
                 continue
-            if atom.predicate in inputs or not anything_declared:
+            if atom.predicate in inputs or not (anything_declared or atom.predicate in functors):
                 known[atom.predicate] = _from_use(atom, atom.predicate in functional)
             else:
                 unknown.append(atom)
     for atom in unknown:
-        report_unknown(atom.predicate, atom.span, known, findings)
+        report_unknown(atom.predicate, atom.span, known, functors, findings)
     for clause in program.clauses:
         if isinstance(clause, Directive):
             for name in clause.predicates:
                 if name not in known and all(name != atom.predicate for atom in unknown):
-                    report_unknown(name, clause.span, known, findings)
+                    report_unknown(name, clause.span, known, (), findings)
     for rule in rules:
         for atom in (*rule.heads, *atoms(rule.body)):
             check_arity(atom, known.get(atom.predicate), findings)
     return known
 
 
-def report_unknown(name: str, span: Span, known: dict[str, Columns] | dict[str, Signature], findings: Findings) -> None:
-    """Report that nothing says what `name` is."""
-    hint = did_you_mean(name, known) or "it has no declaration, no rule, no fact and no .input"
+def report_unknown(
+    name: str, span: Span, known: dict[str, Columns] | dict[str, Signature], functors: Container[str], findings: Findings
+) -> None:
+    """Report that nothing says what `name`, used as a predicate, is."""
+    if name in functors:
+        hint = f"the functor `{name}` gives a value to compare, as in `x = {name}(…)`; a predicate of that name needs a declaration"
+    else:
+        hint = did_you_mean(name, known) or "it has no declaration, no rule, no fact and no .input"
     findings.add(span, f"unknown predicate `{name}`", hint)
 
 
