@@ -155,7 +155,7 @@ class Database:
         from datalog.syntax import parse_literals
 
         with self._lock:
-            lowered = lower_query(parse_literals(body, QUERY), self._program, primitives=self._primitives)
+            lowered = lower_query(parse_literals(body, QUERY), self._program, body, self._primitives)
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
                 joins = self._engine.joins

@@ -54,7 +54,8 @@ def analyse_query(
     conjunction = Translation(inference, cells).conjunction(body)
     head = formulas.Atom(HEAD, _columns(conjunction), body.span)
     rule = quantify([head], conjunction, body.span)
-    rule = replace(rule, text=findings.one_line(body.span) or format_rule(rule))
+    written = findings.one_line(replace(body.span, start=0, end=len(text)))  # the body's own span may end before a parenthesis
+    rule = replace(rule, text=written.removeprefix("?-").removesuffix(".").strip() or format_rule(rule))
     check_safety(rule, findings, "a column of the answer")
     findings.raise_if_any()
     types = tuple(variable.type for variable in head.terms if isinstance(variable, formulas.Variable))

@@ -222,6 +222,24 @@ def test_a_query_that_fails_leaves_nothing_behind(db: Database) -> None:
     assert db.query("edge(1, x)") == [(2,)]
 
 
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("n(x), y = 10 / (x - 1)", "n(x), y = 10 / (x - 1)"),
+        ("n(x), y = sum z : { n(z),\n z / (x - 1) > 0 }", "n(x), y = sum z : { n(z), z / (x - 1) > 0 }"),
+        ("y = product x * 4000000000000000000 : { n(x) }", "y = product x * 4000000000000000000 : { n(x) }"),
+        ("n(x), !(n(y), y = 1 / (x - 1))", "n(x), !(n(y), y = 1 / (x - 1))"),
+        (" ?- n(x), // of them\n 1 = 1 / (x - 1).", "n(x), 1 = 1 / (x - 1)"),
+    ],
+)
+def test_an_error_within_a_query_shows_the_query_as_it_was_written(body: str, shown: str) -> None:
+    with pytest.raises(EvaluationError) as caught:
+        Database("n(1). n(2).").query(body)
+    (found,) = caught.value.diagnostics
+    assert f"in the rule `{shown}`" in found.message
+    assert "?query" not in str(caught.value)
+
+
 def test_a_query_sees_the_committed_version_and_not_what_is_staged(db: Database) -> None:
     with db.transaction() as tx:
         tx.insert("edge", [(4, 5)])
