@@ -138,7 +138,7 @@ def survives(program: Program, facts: Facts) -> bool:
         ("upserts that replace a value", 20),
         ("violations by facts", 3),
         ("violations by rules", 1),
-        ("failing computations", 3),
+        ("failing computations", 1),
         ("failing computations that can be skipped", 1),
         ("functional values", 100),
     ],
