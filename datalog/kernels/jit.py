@@ -23,7 +23,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import util
-from time import perf_counter
+from time import thread_time
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -40,7 +40,7 @@ NO_WORK = ("pages", "ledger", "ctl", "plan", "labels", "state", "output", "recor
 
 # Is there Numba, and may it be used? Looking for it is much quicker than importing it.
 has_numba = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and util.find_spec("numba") is not None
-patience = float(os.environ.get("DATALOG_PATIENCE") or 0.1)  # seconds
+patience = float(os.environ.get("DATALOG_PATIENCE") or 0.25)  # seconds, about what the import of Numba and loading some kernels take
 on_wait: Callable[[], None] | None = None  # called before a wait for compilers
 _spent = 0.0  # seconds that plain kernels have run
 
@@ -108,7 +108,7 @@ class Kernel:
 
     def _plainly(self, arguments: tuple[Any, ...]) -> Any:
         global _spent
-        began = perf_counter()
+        began = thread_time()
         limit, state = 0, None
         if self._budget is not None:
             state = arguments[self._state]
@@ -118,7 +118,7 @@ class Kernel:
             result = self.py_func(*arguments)
         if self._budget is not None and state is not None:
             state[self._budget.limit] = limit
-        _spent += perf_counter() - began
+        _spent += thread_time() - began
         return result
 
 
