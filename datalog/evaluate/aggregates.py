@@ -27,6 +27,7 @@ from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.totals import Totals
 from datalog.ir.core import CoreAggregate, Predicate, Type
+from datalog.ir.primitives import AGGREGATES
 from datalog.store.btree import BTree
 from datalog.store.ranges import Ranges
 from datalog.store.rows import sort_distinct
@@ -76,8 +77,9 @@ class Aggregate:
             self._state.change(rows, weights)
 
     def results(self, asked: Words) -> Words:
-        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits,
-        or no head row where such failures are skipped."""
+        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits;
+        no head row where such failures are skipped, but for functions that give something for nothing: without its head row the
+        group would pass for an empty one."""
         lows, highs = self.ranges(asked)
         counts, rows = self._ranges().fold(lows, highs)
         there = rows > 0
@@ -89,7 +91,7 @@ class Aggregate:
         found = np.column_stack((asked, codes))
         if not failed.any():
             return found
-        if not self._failing.skip:
+        if not self._failing.skip or AGGREGATES[self.aggregate.function].empty is not None:
             raise self._failure(asked[int(np.argmax(failed))])
         self._failing.skipped += int(failed.sum())
         return found[~failed]
