@@ -131,7 +131,7 @@ class Database:
 
     @property
     def skipped(self) -> int:
-        """How many computations without a value have been taken as literals that do not hold (`failing="skip"`), since the rules last changed."""
+        """How many computations without a value have been taken as literals that do not hold (`failing="skip"`)."""
         return self._engine.failures
 
     @property
@@ -159,7 +159,7 @@ class Database:
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
                 joins = self._engine.joins
-                codes = run_query(self._engine.storage, lowered, joins.join, self._values, joins.failing)
+                codes = run_query(self._engine.storage, lowered, joins.join, self._values)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def explain(self, fact: str, *, depth: int | None = None) -> Proof:

@@ -22,12 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError, InternalError
-from datalog.evaluate.join import Failures
 from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.totals import Totals
 from datalog.ir.core import CoreAggregate, Predicate, Type
-from datalog.ir.primitives import AGGREGATES
 from datalog.store.btree import BTree
 from datalog.store.ranges import Ranges
 from datalog.store.rows import sort_distinct
@@ -42,11 +40,11 @@ BY_ORDER = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quanti
 
 
 class Aggregate:
-    """An aggregate over one storage. `failing` tells what becomes of a group whose result leaves 64 bits."""
+    """An aggregate over one storage."""
 
-    def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate, failing: Failures) -> None:
+    def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate) -> None:
         self.aggregate = aggregate
-        self._storage, self._values, self._predicate, self._failing = storage, values, source, failing
+        self._storage, self._values, self._predicate = storage, values, source
         self._source = storage.arrangements[source.name][0]
         if not self._source.in_order or storage.payloads[source.name] != "totals":
             raise InternalError(f"{source.name} is not arranged as the source of an aggregate")
@@ -77,9 +75,7 @@ class Aggregate:
             self._state.change(rows, weights)
 
     def results(self, asked: Words) -> Words:
-        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits;
-        no head row where such failures are skipped, but for functions that give something for nothing: without its head row the
-        group would pass for an empty one."""
+        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits."""
         lows, highs = self.ranges(asked)
         counts, rows = self._ranges().fold(lows, highs)
         there = rows > 0
@@ -89,12 +85,9 @@ class Aggregate:
             return np.empty((0, asked.shape[1] + 1), np.int64)
         codes, failed = self._compute(lows, highs, counts)
         found = np.column_stack((asked, codes))
-        if not failed.any():
-            return found
-        if not self._failing.skip or AGGREGATES[self.aggregate.function].empty is not None:
+        if failed.any():  # always an error: without a row the group would pass for an empty one, whose sum is 0
             raise self._failure(asked[int(np.argmax(failed))])
-        self._failing.skipped += int(failed.sum())
-        return found[~failed]
+        return found
 
     def ranges(self, asked: Words) -> tuple[Words, Words]:
         """The ends of the ranges that head rows (group…, [low,] [high]) are about; an empty interval's are the wrong way round."""

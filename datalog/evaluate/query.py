@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
-from datalog.evaluate.join import Failures, Join
+from datalog.evaluate.join import Join
 from datalog.ir.core import CoreRule, Predicate, Stratum
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
@@ -39,7 +39,7 @@ class LoweredQuery(Protocol):
     def strata(self) -> tuple[Stratum, ...]: ...
 
 
-def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, failing: Failures) -> Words:
+def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values) -> Words:
     """The rows of the query, int64[n, columns], distinct and sorted by code."""
     sources = {stratum.aggregate.source for stratum in query.strata if stratum.aggregate is not None}
     with storage.scratch():
@@ -47,7 +47,7 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
         for stratum in query.strata:
             (name,) = stratum.predicates
             if stratum.aggregate is not None:
-                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source], failing)
+                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source])
                 _hold(storage, name, aggregate.evaluate())
                 continue
             found = [np.empty((0, query.predicates[name].width), np.int64)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate, first_of_each
-from datalog.evaluate.join import Budget, Failures, OverBudget
+from datalog.evaluate.join import Budget, OverBudget
 from datalog.ir.core import CoreAggregate, CoreProgram
 from datalog.store.btree import EMPTY, GREATEST_KEY, SET, BTree
 from datalog.store.ranges import Ranges
@@ -29,9 +29,9 @@ Words = NDArray[np.int64]
 class AggregateStratum:
     """One aggregate, kept up to date. Methods run within a transaction."""
 
-    def __init__(self, program: CoreProgram, storage: Storage, values: Values, aggregate: CoreAggregate, failing: Failures) -> None:
+    def __init__(self, program: CoreProgram, storage: Storage, values: Values, aggregate: CoreAggregate) -> None:
         self._storage, self._core = storage, aggregate
-        self._aggregate = Aggregate(storage, values, aggregate, program.predicates[aggregate.source], failing)
+        self._aggregate = Aggregate(storage, values, aggregate, program.predicates[aggregate.source])
         self._head = storage.arrangements[aggregate.head][0]
         self._needed = (storage.add_tree(), BTree(storage.pool, aggregate.groups + 2, scan=GREATEST_KEY)) if aggregate.needs else None
 

@@ -151,7 +151,7 @@ class Engine:
         choice = Choice(self.storage.tally, self.options.maintain == "auto")
         if stratum.aggregate is not None:
             reads = frozenset((stratum.aggregate.source, stratum.aggregate.needs)) - {""}
-            aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate, self.joins.failing)
+            aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate)
             return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
         if stratum.recursive:
             rules = [

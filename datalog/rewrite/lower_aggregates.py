@@ -98,6 +98,7 @@ class _Shared:
     def __init__(self, helpers: Helpers) -> None:
         self.helpers = helpers
         self.bodies: dict[str, tuple[Signature, Signature | None]] = {}
+        self.counted: dict[str, tuple[Signature, Signature | None]] = {}  # by what they say beside their arguments
         self.aggregates: list[CoreAggregate] = []
 
 
@@ -113,7 +114,7 @@ class _Lowering:
         """The conj without aggregations; `around` are the literals of the conjs that enclose it."""
         literals = list(_flat(conjunction.literals))
         done = [literal for literal in literals if not _aggregates(literal)]
-        waiting = [literal for literal in literals if _aggregates(literal)]
+        waiting = sorted((literal for literal in literals if _aggregates(literal)), key=_counts)  # they take what others have
         while waiting:
             bound = bound_by((*around, *done), frozenset())
             chosen = next((literal for literal in waiting if not any(unbound_uses([literal], bound))), waiting[0])
@@ -150,11 +151,12 @@ class _Lowering:
             {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}.values()
         )
         ordered = aggregation.function in _BY_VALUE and arguments[0].type is Type.SYMBOL
-        columns: list[Term] = [*groups, *([interval.key] if interval else [])]
+        keys: list[Term] = [*groups, *([interval.key] if interval else [])]
+        columns = [*keys]
         columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
         columns += arguments
         need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, fallible, context)
-        source, needs = self._source(aggregation, columns, body, need, interval)
+        source, needs = self._source(aggregation, keys, columns, body, need, interval)
         head = self._head(aggregation, source, needs, groups, interval, ordered)
         ends = interval.ends if interval else ()
         return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*groups, *ends))]
@@ -219,13 +221,25 @@ class _Lowering:
         return None if recursive and not restricts else rule
 
     def _source(
-        self, aggregation: Aggregation, columns: Sequence[Term], body: Sequence[Literal], need: Rule | None, interval: Interval | None
+        self,
+        aggregation: Aggregation,
+        keys: Sequence[Term],
+        columns: Sequence[Term],
+        body: Sequence[Literal],
+        need: Rule | None,
+        interval: Interval | None,
     ) -> tuple[Signature, Signature | None]:
-        """The predicate of the body's rows and that of the needs, made unless they are there already."""
+        """The predicate of the body's rows and that of the needs, made unless they are there already.
+
+        A count does with the rows of any aggregation over its body, if none of them can be missing there."""
         span = aggregation.span
-        key = _canonical((columns, body), ((need.heads[0].terms, need.body.literals) if need else ((), ())), interval is not None)
+        asked_for = (need.heads[0].terms, need.body.literals) if need else ((), ())
+        key = _canonical((columns, body), asked_for, interval is not None)
+        beside = _canonical((keys, body), asked_for, interval is not None)
         if key in self._shared.bodies:
             return self._shared.bodies[key]
+        if _counts(aggregation) and beside in self._shared.counted:
+            return self._shared.counted[beside]
         needs = None
         literals = list(body)
         if need is not None:
@@ -240,6 +254,8 @@ class _Lowering:
         head = Atom(source.name, tuple(columns), span)
         self.rules.append(quantify([head], Conjunction((), tuple(literals), aggregation.body.span), span, self._rule.text))
         self._shared.bodies[key] = source, needs
+        if not any(map(term_may_fail, columns)):
+            self._shared.counted.setdefault(beside, (source, needs))
         return source, needs
 
     def _head(
@@ -277,6 +293,10 @@ class _Lowering:
         head = self._shared.helpers.declare(self._owner, "agg", columns, aggregation.span).name
         self._shared.aggregates.append(replace(aggregate, head=head))
         return head
+
+
+def _counts(literal: Literal) -> bool:
+    return isinstance(literal, Aggregation) and literal.function == "count"
 
 
 def _asked(aggregation: Aggregation, head: str, keys: Sequence[Variable]) -> list[Literal]:

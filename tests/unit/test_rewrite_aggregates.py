@@ -71,6 +71,19 @@ def test_aggregations_over_one_body_share_it_across_rules_whatever_their_variabl
     assert [(aggregate.function, aggregate.source) for aggregate in aggregates_of(program)] == [("sum", "out@body1"), ("max", "out@body1")]
 
 
+def test_a_count_takes_the_rows_of_another_aggregation() -> None:
+    program = lowered("out(r, n) :- region(r), n = count : { sales(r, _, _) }, m = max y : { sales(r, _, y) }, m > 3.")
+    assert [(aggregate.function, aggregate.source) for aggregate in aggregates_of(program)] == [
+        ("max", "out@body1"),
+        ("count", "out@body1"),
+    ]
+
+
+def test_a_count_does_not_take_rows_of_which_some_may_be_missing() -> None:
+    program = lowered("out(r, n) :- region(r), n = count : { sales(r, _, y) }, m = max 10 / y : { sales(r, _, y) }, m > 3.")
+    assert len({aggregate.source for aggregate in aggregates_of(program)}) == 2
+
+
 def test_a_variable_of_one_aggregation_is_not_that_of_another() -> None:
     program = lowered("out(r, a + b) :- region(r), a = sum x : { sales(r, x, _) }, b = sum x : { sales(r, _, x) }.")
     assert rules_of(program, "body") == ["out@body1(r, x) ← sales(r, x, _3).", "out@body2(r, x') ← sales(r, _2, x')."]
