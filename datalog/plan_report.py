@@ -295,4 +295,4 @@ def columns_text(order: Iterable[int], predicate: Predicate) -> str:
 
 
 def labelled(label: str, text: str) -> str:
-    return f"{label:<{LABEL}}{text}"
+    return f"{label:<{LABEL - 2}}  {text}"

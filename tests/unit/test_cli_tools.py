@@ -148,6 +148,13 @@ def test_plan_names_constants_and_computed_variables(program: Path) -> None:
     assert "maintenance  none, it reads no predicate\n" in shown
 
 
+def test_plan_keeps_long_names_apart_from_what_is_said_of_them(program: Path) -> None:
+    program.write_text("e(1, 2).\np(long_a + long_b) :- e(long_a, long_b).\nq(a_dozen_long) :- e(a_dozen_long, _).\n")
+    shown = datalog("plan", program).out
+    assert "       =long_a + long_b  =long_a + long_b = long_a + long_b\n" in shown
+    assert "       a_dozen_long  e([a_dozen_long], _)\n" in shown
+
+
 def test_the_plan_shown_is_the_plan_that_runs(program: Path, tmp_path: Path) -> None:
     program.write_text(".decl a(x: number)\n.decl b(x: number, y: number)\n.input a, b\nc(x, y) :- b(x, y), a(y), d(x).\nd(x) :- a(x).\n")
     (tmp_path / "a.facts").write_text("1\n2\n")
