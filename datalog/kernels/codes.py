@@ -12,7 +12,7 @@ SIGN_REST = 2**63 - 1  # all bits but the sign
 
 
 @device
-def word_of(value: np.int64) -> np.uint64:
+def word_of(value: np.int64 | int) -> np.uint64:
     return np.int64(value).view(np.uint64)
 
 
@@ -30,7 +30,7 @@ def float_of(code: np.int64) -> np.float64:
 
 
 @device
-def code_of(value: np.float64) -> np.int64:
+def code_of(value: np.float64 | float) -> np.int64:
     if value != value:
         return np.int64(0x7FF8000000000000)  # the one NaN
     if value == 0.0:

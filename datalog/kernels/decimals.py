@@ -148,22 +148,22 @@ def float_to_decimal(value: np.float64, unit: int, state: Words) -> np.int64:
         quotient = (high << (np.uint64(64) - count)) | (low >> count)
         dropped = low & ((one << count) - one)
         half = one << (count - one)
-        above = dropped > half
-        tie = dropped == half
+        above = bool(dropped > half)
+        tie = bool(dropped == half)
     elif exponent == -64:
         quotient = high
-        above = low > np.uint64(2**63)
-        tie = low == np.uint64(2**63)
+        above = bool(low > np.uint64(2**63))
+        tie = bool(low == np.uint64(2**63))
     elif exponent > -114:
         count = np.uint64(-64 - exponent)
         quotient = high >> count
         dropped = high & ((one << count) - one)
         half = one << (count - one)
-        above = dropped > half or (dropped == half and low != np.uint64(0))
-        tie = dropped == half and low == np.uint64(0)
+        above = bool(dropped > half or (dropped == half and low != np.uint64(0)))
+        tie = bool(dropped == half and low == np.uint64(0))
     if above or (tie and quotient & one):
         quotient = _one_more(quotient, state)
-    result = _with_sign(quotient, value < 0.0, state)
+    result = _with_sign(quotient, bool(value < 0.0), state)
     if state[STATE_ERROR] != NO_ERROR:
         state[STATE_ERROR] = OUT_OF_RANGE
     return result
