@@ -6,6 +6,7 @@ they came from. To say where they stand, the files are read once more.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError, Diagnostic, ProgramError
+from datalog.errors import DataError, Diagnostic, ProgramError, RejectedRows
 from datalog.io.facts import read_facts
 from datalog.io.layout import place_of
 from datalog.io.literals import spell
@@ -65,15 +66,18 @@ def _refuse(start: Start, predicate: Predicate, pair: Words, values: Values) -> 
 
 
 def _in_files(start: Start, predicate: Predicate, pair: Words, values: Values) -> dict[tuple[int, ...], str]:
-    """In which file, and as which of its rows, the rows stand that stand in one."""
+    """In which file, and as which of its rows, the rows stand that stand in one; not as which, where rows of it have been rejected."""
     found: dict[tuple[int, ...], str] = {}
     for directive in start.core.directives if start.directory is not None else ():
         if directive.kind == "input" and predicate.name in directive.predicates:
             assert start.directory is not None
-            codes = read_facts(directive, predicate, start.directory, values)
-            file = start.directory / (place_of(directive).filename or f"{predicate.name}.facts")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RejectedRows)  # the first reading has told of them
+                codes = read_facts(directive, predicate, start.directory, values)
+            place = place_of(directive)
+            file = start.directory / (place.filename or f"{predicate.name}.facts")
             for row in pair:
                 places = np.flatnonzero(np.all(codes == row, axis=1))
                 if len(places):
-                    found.setdefault(tuple(row.tolist()), f"{file}, row {places[0] + 1}")
+                    found.setdefault(tuple(row.tolist()), str(file) if place.rejects else f"{file}, row {places[0] + 1}")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -198,6 +199,17 @@ def test_two_values_in_files_are_told_with_their_rows(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refused:
         Database(text, facts=tmp_path)
     assert f'sales["n", 7] has two values, 1 (<program>, line 8) and 2 ({file}, row 1)' in str(refused.value)
+
+
+def test_rows_that_others_were_rejected_beside_are_not_numbered_wrongly_and_reported_once(tmp_path: Path) -> None:
+    (tmp_path / "sales.facts").write_text("n\t4\ns\tmany\nn\t5\n")
+    text = '.decl sales(region: symbol) = total: number\n.input sales(null="NA", rejects="bad.csv")\n'
+    with warnings.catch_warnings(record=True) as warned, pytest.raises(DataError) as refused:
+        warnings.simplefilter("always")
+        Database(text, facts=tmp_path)
+    file = tmp_path / "sales.facts"
+    assert f'sales["n"] has two values, 4 ({file}) and 5 ({file})' in str(refused.value)
+    assert [str(warning.message).partition(",")[0] for warning in warned] == ["1 row of sales not loaded"]
 
 
 def test_two_values_that_the_first_evaluation_derives_are_refused() -> None:
