@@ -8,6 +8,8 @@ end, an empty line as a row of empty fields, hexadecimal beyond 63 bits as a neg
 What has the form of a row but no meaning, a cell that its column's type does not admit, a row with too few cells or a null without a
 default, is a bad row: an error with its place, or a rejection.
 
+The names in a header say which column is which (`datalog.io.named`). The columns are then read in the file's order.
+
 Rows of a predicate with one symbol column may be empty lines (the empty text). Elsewhere an empty line is an error, but
 for those at the end of the file, which hold nothing. A line may end with CR LF; a byte order mark is skipped.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +27,7 @@ from datalog.errors import DataError, Diagnostic
 from datalog.io.cells import codes_of_cells
 from datalog.io.layout import Layout
 from datalog.io.literals import parse
+from datalog.io.named import BadNames, places_of
 from datalog.io.nulls import NO_NULLS, Nulls, Rejection
 from datalog.ir.core import Predicate, PyValue, Type
 from datalog.ir.spelling import spell_value
@@ -66,10 +70,40 @@ def parse_delimited(
     data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls = NO_NULLS
 ) -> tuple[Codes, list[Rejection]]:
     """int64[n, k] of the rows in `data`, for k ≥ 1 columns, and the bad rows if `nulls` has a file for them; if not, DataError names up
-    to ten of them, each with its place."""
+    to ten of them, each with its place. DataError, too, for a header that names some of the predicate's columns, and others."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     if predicate.types != (Type.SYMBOL,):
         data = data.rstrip(b"\r\n")
+    places = places_in_header(data, layout, predicate, file) if layout.headers else None
+    if places is None or places == sorted(places):
+        return parse_rows(data, layout, predicate, values, file, nulls)
+    order = sorted(range(len(places)), key=places.__getitem__)  # the predicate's columns as they stand in the file
+    attributes, types = tuple(predicate.attributes[at] for at in order), tuple(predicate.types[at] for at in order)
+    defaults = tuple(nulls.defaults[at] for at in order) if nulls.defaults else ()
+    as_in_file = replace(predicate, attributes=attributes, types=types)
+    codes, rejected = parse_rows(data, layout, as_in_file, values, file, replace(nulls, defaults=defaults))
+    return np.ascontiguousarray(codes[:, places]), rejected
+
+
+def places_in_header(data: bytes, layout: Layout, predicate: Predicate, file: str) -> list[int] | None:
+    """Which field of the header names which column of the predicate; None if they go by position. DataError for a mixture."""
+    end = data.find(b"\n")
+    while layout.rfc4180 and end >= 0 and data.count(b'"', 0, end) % 2:  # a line end within quotes
+        end = data.find(b"\n", end + 1)
+    text = data[: end if end >= 0 else len(data)].decode("utf-8", "surrogateescape")
+    records = quoted_records if layout.rfc4180 else plain_records
+    header = next(records(text, replace(layout, headers=False)), None)
+    if header is None or header.problem:
+        return None
+    try:
+        return places_of([field.text.strip() for field in header.fields], predicate)
+    except BadNames as error:
+        field = header.fields[error.place]
+        raise DataError([BadField(error.message, field.start, field.length, error.hint).placed(header, text, file)]) from None
+
+
+def parse_rows(data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls) -> tuple[Codes, list[Rejection]]:
+    """The rows below the header, with the columns in the file's order."""
     fast = parse_fast(data, layout, predicate, values, nulls)
     return parse_carefully(data, layout, predicate, values, file, nulls) if fast is None else (fast, [])
 
@@ -102,6 +136,8 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         delimiter, start = STAND_IN, 0
     if layout.rfc4180 and b'"' in data and not well_quoted(data, start, delimiter):
         return None
+    if data.endswith(delimiter):
+        data += b"\n"  # without a line end, Arrow takes an empty cell behind a quoted one for quoted, too
     arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64()}
     names = [str(number) for number in range(len(predicate.types))]
     try:
@@ -221,7 +257,8 @@ def values_of(record: Record, predicate: Predicate, layout: Layout, text: str, v
         try:
             row.append(parse(field.text, type))
         except BadValue as error:
-            header = record.line == 1 and [field.text.casefold() for field in fields] == [name.casefold() for name in predicate.attributes]
+            names = sorted(name.casefold() for name in predicate.attributes)
+            header = record.line == 1 and sorted(field.text.strip().casefold() for field in fields) == names
             hint = "this line looks like a header: say headers=true" if header else ""
             raise BadField(f"{error} (column {name} of {predicate.name})", field.start, field.length, hint) from None
     return tuple(row)

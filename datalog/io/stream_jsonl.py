@@ -5,7 +5,7 @@ predicates are keys and then the value; between the two `"upsert": {"sales": [["
 `"delete_keys": {"sales": [["north", 3]]}`. A key `txn`, which changes carry, says nothing to a reader.
 
 JSON has no infinities: "inf", "-inf" and "nan" stand for them in float columns. Dates and datetimes are strings, as in CSV
-files, and decimals are numbers, of which every digit counts.
+files, and decimals are numbers, of which every digit counts, or strings, as who fears for their digits writes them.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def value_of(value: object, type: Type) -> PyValue:
     if isinstance(value, str):
         if type is Type.FLOAT and value in WORDS:
             return WORDS[value]
-        if type in (Type.DATE, Type.DATETIME):
+        if type in (Type.DATE, Type.DATETIME) or type.scale >= 0:
             return parse(value, type)
         if not value.isascii():
             check_encodable(value)

@@ -104,7 +104,7 @@ def test_bools_dates_datetimes_and_decimals_are_taken_from_rows_and_tables() -> 
         ([(1, 2), (1, 2, 3)], EDGE, "row 2 has 3 values where edge has 2 columns (x, y)"),
         ([(1, 2), 5], EDGE, "row 2: 5 is no tuple"),
         (["ab"], EDGE, 'row 1: "ab" is no tuple'),
-        ([{"x": 1, "y": 2}], EDGE, "row 1: {'x': 1, 'y': 2} is no tuple"),
+        ([(1, 2), {"x": 1, "z": 2}], EDGE, "row 2: z is no column of edge(x, y)"),
         ([(1, True)], EDGE, "row 1: True is no number (column y of edge)"),
         ([("Ann", -1)], PERSON, "row 1: -1 is out of range: an unsigned number goes from 0 to 18446744073709551615 (column age of person)"),
         (np.array([[1.5, 2.0]]), EDGE, "row 1: 1.5 is no number (column x of edge)"),

@@ -79,6 +79,10 @@ def test_a_token_counts_only_as_the_whole_cell_and_without_quotes(tmp_path: Path
         facts(tmp_path, PERSON, 'a,"NA"\n', rfc4180="true", null="NA", default_age=0)
 
 
+def test_an_empty_cell_at_the_end_of_a_file_is_null_also_behind_a_quoted_one(tmp_path: Path) -> None:
+    assert table(tmp_path / "p.csv", PERSON, '"Ann",\n"Ben",', null="", defaults={"age": 0}) == [("Ann", 0), ("Ben", 0)]
+
+
 def test_without_null_a_token_is_text_like_any_other(tmp_path: Path) -> None:
     assert facts(tmp_path, PERSON, "NA\t1\nNULL\t2\n") == [("NA", 1), ("NULL", 2)]
 

@@ -298,6 +298,15 @@ def test_no_digit_of_a_decimal_is_lost_in_json() -> None:
     assert format_changes(1, {"weight": ([row], [])}, "jsonl", SIGNATURE) == '{"txn": 1, ' + line[1:-2] + '}, "delete": {}}\n'
 
 
+def test_a_decimal_may_be_a_string_in_json() -> None:
+    assert only('{"insert": {"weight": [["0.123456789012345678", "5"]]}}', "jsonl") == only(
+        '{"insert": {"weight": [[0.123456789012345678, 5]]}}', "jsonl"
+    )
+    [error] = read_transactions(['{"insert": {"weight": [["1,5", 5]]}}'], "jsonl", SIGNATURE, "s")
+    assert isinstance(error, StreamError)
+    assert (error.column, error.message) == (25, '"1,5" is no decimal(18) (column grams of weight)')
+
+
 UPSERTED = {"upsert": {"sales": [("n", 3, 70)]}, "delete_keys": {}, "insert": {}, "delete": {}}
 
 
