@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ProgramError,
         SettingError,
         StreamError,
+        UnknownOption,
         UnknownPredicate,
     )
     from datalog.functions import Function, function
@@ -46,6 +47,7 @@ __all__ = [
     "Snapshot",
     "StreamError",
     "Transaction",
+    "UnknownOption",
     "UnknownPredicate",
     "function",
 ]

@@ -1,4 +1,7 @@
-"""`Database`: a program and its facts in a Python process, kept true under transactions."""
+"""`Database`: a program and its facts in a Python process, kept true under transactions.
+
+The module is as long as the class has signatures and docstrings; what methods do stands elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError, DatalogError, FunctionError, UnknownPredicate
+from datalog.errors import DataError, DatalogError, FunctionError, UnknownOption, UnknownPredicate
 from datalog.ir.core import Predicate
 from datalog.last_words import DELETE_KEY, UPSERT, last_words
 from datalog.program import compile_program, given_facts, quoting, read_program
@@ -44,9 +47,9 @@ class Database:
     """A program with its relations.
 
     `program` is the text of a program, or a path to one (a `Path`, or a string that ends in `.dl`). With `facts`, a
-    directory, every `.input` predicate is loaded from it; without, given predicates start with the facts of the text.
-    `maintain` forces a way of maintenance, "derived", "recorded" or "recompute"; "auto" takes the cheaper one, by what
-    they cost. `coalesce` says how the sensitivity records of one context are joined ("hull", "run", "exact"). Results
+    directory, every `.input` predicate is loaded from it; without, no `.input` directive is followed, and given predicates start with
+    the facts of the text. `maintain` forces a way of maintenance, "derived", "recorded" or "recompute"; "auto" takes the cheaper one,
+    by what they cost. `coalesce` says how the sensitivity records of one context are joined ("hull", "run", "exact"). Results
     never depend on either.
 
     `orders` gives variable orders to rules, by their numbers as `datalog plan` shows them, or by the head of an only rule:
@@ -57,8 +60,8 @@ class Database:
     has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
 
     Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
-    computation of a rule has no value or a limit is passed, SettingError for an order that does not fit its rule, FunctionError
-    for a function that cannot be one of the language.
+    computation of a rule has no value or a limit is passed, SettingError for an option that has no such value and for an order that
+    does not fit its rule, FunctionError for a function that cannot be one of the language.
     """
 
     def __init__(
@@ -82,8 +85,13 @@ class Database:
         from datalog.evaluate.primitives import ColumnFunctions
         from datalog.functions import define
         from datalog.maintain.engine import Options
+        from datalog.settings import check_setting
         from datalog.store.values import Values
 
+        numbers = {"rows_per_page": rows_per_page, "max_rounds": max_rounds, "max_rows": max_rows, "max_seconds": max_seconds}
+        given = {name: value for name, value in numbers.items() if value is not None}
+        for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, **given}.items():
+            check_setting(name, value)
         usual = Limits()
         limits = Limits(
             usual.rounds if max_rounds is None else max_rounds,
@@ -113,6 +121,9 @@ class Database:
 
     def __contains__(self, name: object) -> bool:
         return name in self.predicates and not self.predicates[str(name)].hidden
+
+    def __repr__(self) -> str:
+        return f"<database {self.file.strip('<>')}: {', '.join(self) or 'no predicates'}; version {self.version}>"
 
     @property
     def predicates(self) -> Mapping[str, Predicate]:
@@ -193,14 +204,45 @@ class Database:
         """A new transaction: stage changes on it, then commit; or use it in a `with`."""
         return Transaction(self)
 
-    def load(self, predicate: str, path: str | Path, **layout: Any) -> Changes:
-        """Insert the rows of a file in one transaction: .csv, .tsv, .facts, .txt, each also as .gz.
+    def load(
+        self,
+        predicate: str,
+        path: str | Path,
+        *,
+        delimiter: str | None = None,
+        headers: bool = False,
+        rfc4180: bool | None = None,
+        null: str | Iterable[str] | None = None,
+        defaults: Mapping[str, object] | None = None,
+        rejects: str | Path | None = None,
+        **unknown: object,
+    ) -> Changes:
+        """Insert the rows of a file in one transaction: .csv, with commas and quotes, .tsv, .facts and .txt, with tabs, each also as .gz.
 
-        `layout` may hold delimiter=, headers=, rfc4180=. Raises DataError with file, row and column of bad rows.
+        `delimiter` and `rfc4180`, whether fields may be quoted, overrule the extension. With `headers` the first line names the columns:
+        in any order if the names are the predicate's, and if none of them is, columns go by position.
+
+        `null` names cells that hold no value ("NA|NULL", or a collection; "" is the empty cell), and `defaults` what their columns then
+        hold: {"age": -1}. Rows with bad cells, or with a null and no default, go to the CSV file `rejects`, and a warning counts them.
+
+        Raises DataError with file, row and column of bad rows where there is no `rejects`, UnknownOption for another keyword.
         """
-        from datalog.io.facts import read_table
+        from datalog.io.facts import read_table, unknown_option
 
-        codes = read_table(Path(path), self.predicates[self._given(predicate)], self._values, **layout)
+        if unknown:
+            raise UnknownOption(unknown_option(next(iter(unknown))))
+        given = self.predicates[self._given(predicate)]
+        codes = read_table(
+            Path(path),
+            given,
+            self._values,
+            delimiter=delimiter,
+            headers=headers,
+            rfc4180=rfc4180,
+            null=null,
+            defaults=defaults,
+            rejects=rejects,
+        )
         transaction = self.transaction()
         transaction.stage(predicate, codes)
         try:
@@ -210,11 +252,15 @@ class Database:
             raise DataError([replace(one, file=str(path)) if one.file == own else one for one in error.diagnostics]) from None
 
     def subscribe(self, predicate: str, callback: Callable[[Changes], object]) -> Callable[[], None]:
-        """Call `callback(changes)` after each commit that changed `predicate`; returns a function that ends this."""
+        """Call `callback(changes)` after each commit that changed `predicate`; returns a function that ends this, once and for all."""
         self._predicate(predicate)
         entry = (predicate, callback)
         self._subscribers.append(entry)
-        return lambda: self._subscribers.remove(entry)
+
+        def end() -> None:
+            self._subscribers = [one for one in self._subscribers if one is not entry]
+
+        return end
 
     def add_rules(self, text: str) -> None:
         """Add clauses to the program. The given facts stay, and everything derived is evaluated anew."""

@@ -62,8 +62,12 @@ class EvaluationError(PlacedError):
     """A computation of a rule has no result: overflow, division by zero. Names the rule and the binding."""
 
 
-class SettingError(DatalogError):
-    """A setting, such as the order of a rule's variables, does not fit the program."""
+class SettingError(DatalogError, ValueError):
+    """A setting has a value that it cannot have, or, as the order of a rule's variables, does not fit the program."""
+
+
+class UnknownOption(DatalogError, TypeError):
+    """A keyword that a function does not know."""
 
 
 class UnknownPredicate(DatalogError, KeyError):

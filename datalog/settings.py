@@ -1,15 +1,22 @@
-"""`--set NAME=VALUE`: the settings of a database by name, read into options of `Database`."""
+"""Settings of a database, by name: as options of `Database`, and as texts, `--set NAME=VALUE`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Integral, Real
 from typing import Any
 
 from datalog.errors import SettingError
 
-WORDS = {"coalesce": ("hull", "run", "exact"), "failing": ("error", "skip")}
+WORDS = {
+    "maintain": ("auto", "recorded", "derived", "recompute"),
+    "coalesce": ("hull", "run", "exact"),
+    "failing": ("error", "skip"),
+}
 LEAST = {"rows_per_page": 3, "max_rounds": 1, "max_rows": 1}  # whole numbers, and the smallest that each takes
+GREATEST = 10**18
+SECONDS = "max_seconds"
 ORDER = "order."
 KNOWN = "coalesce, failing, rows_per_page, max_rounds, max_rows, max_seconds and order.RULE"
 
@@ -25,7 +32,20 @@ def read_settings(texts: Iterable[str]) -> dict[str, Any]:
             found.setdefault("orders", {})[name.removeprefix(ORDER)] = _names(name, value)
         else:
             found[name] = _value(name, value)
+            check_setting(name, found[name])
     return found
+
+
+def check_setting(name: str, value: object) -> None:
+    """SettingError if an option of `Database` does not have the value."""
+    if name in WORDS:
+        if value not in WORDS[name]:
+            raise SettingError(f"{name} is one of {', '.join(WORDS[name])}, not {value}")
+    elif name in LEAST:
+        if not isinstance(value, Integral) or isinstance(value, bool) or not LEAST[name] <= int(value) < GREATEST:
+            raise SettingError(f"{name} is a number from {LEAST[name]} on, not {value}")
+    elif not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
+        raise SettingError(f"{name} is a number above 0, not {value}")
 
 
 def _names(name: str, value: str) -> list[str]:
@@ -35,21 +55,15 @@ def _names(name: str, value: str) -> list[str]:
     return names
 
 
-def _value(name: str, value: str) -> str | int | float:
-    if name in WORDS:
-        if value not in WORDS[name]:
-            raise SettingError(f"{name} is one of {', '.join(WORDS[name])}, not {value}")
-        return value
+def _value(name: str, text: str) -> str | int | float:
+    """What a text says, or the text itself if it says nothing that the setting could be."""
     if name in LEAST:
-        if not (value.isascii() and value.isdecimal()) or len(value) > 18 or int(value) < LEAST[name]:
-            raise SettingError(f"{name} is a number from {LEAST[name]} on, not {value}")
-        return int(value)
-    if name == "max_seconds":
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(GREATEST)) else text
+    if name == SECONDS:
         try:
-            seconds = float(value)
+            return float(text)
         except ValueError:
-            seconds = math.nan
-        if not 0 < seconds < math.inf:
-            raise SettingError(f"max_seconds is a number above 0, not {value}")
-        return seconds
-    raise SettingError(f"there is no setting {name}; there are {KNOWN}")
+            return text
+    if name not in WORDS or name == "maintain":  # that is an option of its own: --maintain
+        raise SettingError(f"there is no setting {name}; there are {KNOWN}")
+    return text

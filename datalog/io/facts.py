@@ -16,7 +16,8 @@ import numpy as np
 
 from datalog.errors import DataError, Diagnostic
 from datalog.io.delimited import parse_delimited
-from datalog.io.layout import Layout, Place, at, place_of, problem_of, refuse
+from datalog.io.layout import DEFAULT_OF, Layout, Place, at, place_of, problem_of, refuse
+from datalog.io.literals import closest
 from datalog.io.literals import parse as parse_cell
 from datalog.io.nulls import NO_NULLS, Nulls, defaults_of, give_account, tokens_of
 from datalog.ir.core import Predicate
@@ -97,6 +98,15 @@ def read_table(
     if not path.is_file():
         raise DataError([Diagnostic(f"there is no file {path} for {predicate.name}", str(path), 0, 0, hint=neighbours(path))])
     return parse(contents(path), layout, predicate, values, path, nulls)
+
+
+def unknown_option(name: str) -> str:
+    """What is said of a keyword that `Database.load` does not have."""
+    known = ("delimiter", "headers", "rfc4180", "null", "defaults", "rejects")
+    if name.startswith(DEFAULT_OF):
+        return f'there is no option {name}; the defaults of columns come as one: defaults={{"{name.removeprefix(DEFAULT_OF)}": …}}'
+    hint = closest(name, known)
+    return f"there is no option {name}; " + (hint or f"there are {', '.join(known)}")
 
 
 def parse(data: bytes, layout: Layout, predicate: Predicate, values: Values, path: Path, nulls: Nulls) -> Codes:
