@@ -102,21 +102,23 @@ def at_right_edge(pages: Words, path: Words, top: int) -> bool:
 def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, entry: int, last: bool) -> tuple[int, int, int]:
     """Make room for an entry: the page and place for it, and the new right-hand page or EMPTY.
 
-    Pages are halved, except that at the right edge of the tree (`last`) the old page stays full, so ascending insertion packs pages.
+    Both halves have as many entries, or the right one has one more when the entry is there, so that no page is left with a single
+    entry; but at the right edge of the tree (`last`) the old page stays full, so ascending insertion packs pages.
     """
     cap = cap_of(pages, shape, page)
     columns = columns_of(pages, shape, page)
     if pages[page, COUNT] < cap:
         open_gap(pages, page, cap, columns, entry)
         return page, entry, EMPTY
-    keep = cap if last and entry == cap else cap >> 1
+    half = (cap + 1) >> 1
+    keep = cap if last and entry == cap else half if entry >= half else half - 1
     right = take(pages, ledger, ctl)
     pages[right, LEVEL] = pages[page, LEVEL]
     pages[right, COUNT] = 0
     append_entries(pages, right, page, keep, cap, columns)
     pages[page, COUNT] = keep
     target = page
-    if entry > keep or keep == cap:
+    if entry >= half:
         target = right
         entry -= keep
     open_gap(pages, target, cap, columns, entry)

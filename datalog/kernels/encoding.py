@@ -146,8 +146,8 @@ CURSOR_FROM = 4
 CURSOR_TO = 5
 CURSOR_HEIGHT = 6
 CURSOR_STACK = 7  # (page, entry) from the leaf upward
-MAXIMUM_HEIGHT = 20
-CURSOR_WORDS = 7 + 2 * 20
+CURSOR_LEVELS = 40  # more than a tree of 2^31 rows has, also with three rows in a page
+CURSOR_WORDS = 7 + 2 * 40
 
 # --- prefixes and records ---------------------------------------------------------------------------------------------------
 PREFIX_LENGTH = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from datalog.errors import InternalError
+from datalog.kernels.layout import LEVEL
 from datalog.store import btree
 from datalog.store.btree import (
     ADD,
@@ -222,6 +224,26 @@ def test_deleting_most_rows_merges_pages() -> None:
     tree.check(root)
     assert tree.size(root) == 1000
     assert tree.pages_of(root) < 20
+
+
+@pytest.mark.parametrize("rows_per_page", [3, 4, 5, 8])
+def test_a_tree_whose_rows_come_and_go_stays_as_low_as_its_size_has_it(rows_per_page: int) -> None:
+    pool = PagePool(words=32, rows_per_page=rows_per_page)
+    tree = BTree(pool, 2)
+    random = Random(rows_per_page)
+    present: set[Row] = set()
+    root = EMPTY
+    for _ in range(200):
+        wave = random.choice((1, 20, 100))
+        going = {row for row in present if random.random() < wave / 200}
+        coming = {(random.randrange(4), random.randrange(250)) for _ in range(wave // 2)} - present
+        changes = sorted([*((row, 1) for row in coming), *((row, -1) for row in going)])
+        pool.begin()
+        root, _ = tree.apply(root, block([row for row, _ in changes], 2), np.array([weight for _, weight in changes], np.int64), SET)
+        pool.commit()
+        present = (present | coming) - going
+        assert root == EMPTY or pool.pages[root, LEVEL] <= 8, f"{len(present)} rows"
+    tree.check(root)
 
 
 @pytest.mark.parametrize("bulk", [1, 10**9])
