@@ -42,6 +42,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     cells = [inference.add(clause) for clause in clauses]
     for clause in clauses:
         check_forms(clause, primitives, findings)
+    inference.check_scales()
 
     facts: list[formulas.Atom] = []
     rules: list[formulas.Rule] = []

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datalog.analysis.desugar import Primitives
 from datalog.analysis.findings import Findings, did_you_mean
-from datalog.analysis.types import named
+from datalog.analysis.hints import GREATEST_SCALE, aggregate_hint
+from datalog.analysis.types import named, scale_of
 from datalog.analysis.walk import leaves, subterms, terms
 from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.syntax.aggregates import OTHER_NAMES
 from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
 
 
@@ -29,19 +31,19 @@ def check_forms(rule: Rule, primitives: Primitives, findings: Findings) -> None:
                 elif fact and isinstance(inner, Variable):
                     hint = "write a text between double quotes" if len(inner.name) > 1 else "write a rule with a body that binds it"
                     findings.add(inner.span, f"variable `{inner.name}` stands in a fact", hint)
-        check_terms(head, primitives, findings)
-    check_terms(rule.body, primitives, findings)
+        check_terms(head, primitives, findings, rule)
+    check_terms(rule.body, primitives, findings, rule)
 
 
-def check_terms(literal: Literal, primitives: Primitives, findings: Findings) -> None:
-    """Report unknown functors and aggregates, and wildcards in expressions and comparisons, at any depth."""
+def check_terms(literal: Literal, primitives: Primitives, findings: Findings, rule: Rule | None = None) -> None:
+    """Report unknown functors and aggregates, and wildcards in expressions and comparisons, at any depth; all in `rule`, if any."""
     for leaf in leaves(literal):
         for term in terms(leaf):
             if isinstance(term, Wildcard) and not isinstance(leaf, Atom):
                 findings.add(term.span, "`_` stands in a comparison", "`_` has no value; give it a name")
             for inner in subterms(term):
                 if isinstance(inner, Operation):
-                    _check_operation(inner, primitives, findings)
+                    _check_operation(inner, primitives, findings, rule)
                 elif isinstance(inner, Aggregate):
                     _check_aggregate(inner, findings)
                 for argument in inner.arguments if isinstance(inner, (Operation, Aggregate)) else ():
@@ -49,10 +51,14 @@ def check_terms(literal: Literal, primitives: Primitives, findings: Findings) ->
                         findings.add(argument.span, "`_` stands in an expression", "`_` has no value; give it a name")
 
 
-def _check_operation(operation: Operation, primitives: Primitives, findings: Findings) -> None:
+def _check_operation(operation: Operation, primitives: Primitives, findings: Findings, rule: Rule | None) -> None:
     name, count = named(operation), len(operation.arguments)
     found = primitives.get(name, ()) if name != ORDER else ()
-    if not found:
+    meant = OTHER_NAMES.get(name, name)
+    if meant in AGGREGATES and (not found or count == 1):
+        message = f"`{name}` is an aggregate" if meant == name else f"`{name}` is the aggregate `{meant}`"
+        findings.add(operation.span, message, _aggregate_hint(operation, meant, findings, rule))
+    elif not found:
         known = [known for known in primitives if known.isidentifier() and known != "neg"]
         hint = did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
         findings.add(operation.span, f"unknown functor `{name}`", hint)
@@ -61,19 +67,32 @@ def _check_operation(operation: Operation, primitives: Primitives, findings: Fin
         noun = "argument" if takes == "1" else "arguments"
         found_here = "one argument" if count == 1 else f"{count or 'no'} arguments"
         findings.add(operation.span, f"`{operation.name}` has {found_here} here", f"it takes {takes} {noun}")
+    elif name == "to_decimal" and count == 2 and scale_of(operation) is None:
+        findings.add(operation.arguments[1].span, "this is no scale of a decimal", f"write a number from 0 to {GREATEST_SCALE}")
+
+
+def _aggregate_hint(operation: Operation, name: str, findings: Findings, rule: Rule | None) -> str:
+    body = findings.one_line(rule.body.span) if rule is not None else ""
+    if rule is None or not body:
+        return f"write t = {name}{' x' * (name != 'count')} : {{ … }} in the body of a rule"
+    return aggregate_hint(rule, operation, body)
 
 
 def _check_aggregate(aggregate: Aggregate, findings: Findings) -> None:
     function = AGGREGATES.get(aggregate.function)
     if function is None:
-        hint = did_you_mean(aggregate.function, AGGREGATES) or f"there are {', '.join(sorted(AGGREGATES))}"
+        close = OTHER_NAMES.get(aggregate.function)
+        hint = (
+            f"write `{close}`" if close else did_you_mean(aggregate.function, AGGREGATES)
+        ) or f"there are {', '.join(sorted(AGGREGATES))}"
         findings.add(aggregate.span, f"unknown aggregate `{aggregate.function}`", hint)
         return
     takes, count = len(function.arguments), len(aggregate.arguments)
     if takes != count:
         noun = "argument" if takes == 1 else "arguments"
         found = "one argument" if count == 1 else f"{count or 'no'} arguments"
-        findings.add(aggregate.span, f"`{function.name}` has {found} here", f"it takes {takes or 'no'} {noun}")
+        hint = f"it takes {takes or 'no'} {noun}" if takes or aggregate.grouping else "it counts what its body gives: count : { … }"
+        findings.add(aggregate.span, f"`{function.name}` has {found} here", hint)
     elif function.parameter and not isinstance(aggregate.arguments[-1], Constant):
         findings.add(aggregate.arguments[-1].span, f"the last argument of `{function.name}` is no constant", "write its value")
     elif aggregate.function == "quantile" and not _is_fraction(aggregate.arguments[-1]):

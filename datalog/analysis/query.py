@@ -50,6 +50,7 @@ def analyse_query(
     check_terms(body, primitives, findings)
     inference = Inference(known, primitives, findings)
     cells = inference.add(tree.Rule((), body, "", body.span))
+    inference.check_scales()
 
     conjunction = Translation(inference, cells).conjunction(body)
     head = formulas.Atom(HEAD, _columns(conjunction), body.span)

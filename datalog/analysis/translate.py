@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from datalog.analysis.types import Cell, Inference, exact_decimal, literal, literal_types, named
+from datalog.analysis.cells import Cell
+from datalog.analysis.types import Inference, exact_decimal, literal, literal_types, named
 from datalog.ir import formulas
 from datalog.ir.core import PyValue, Type
 from datalog.ir.spelling import read_date, read_datetime
@@ -62,7 +63,9 @@ class Translation:
             case tree.Variable():
                 return formulas.Variable(term.name, self._cells[term.name].type, term.span)
             case tree.Operation():
-                return formulas.Operation(named(term), self._arguments(term, type_), type_, term.span)
+                arguments = self._arguments(term, type_)
+                taken = 1 if term.name == "to_decimal" else len(arguments)  # its scale is that of the type
+                return formulas.Operation(named(term), arguments[:taken], type_, term.span)
             case _:
                 return formulas.Wildcard(type_, term.span)
 

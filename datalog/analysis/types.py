@@ -17,7 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from datalog.analysis.cells import Cell, default_type
 from datalog.analysis.findings import Findings, place
+from datalog.analysis.hints import scale_hint, way_out
 from datalog.analysis.signatures import Columns
 from datalog.analysis.walk import leaves, variables
 from datalog.ir.core import Type
@@ -53,58 +55,6 @@ _NOUNS: dict[Allowed, str] = {
 }
 
 
-class Cell:
-    """One unknown type. `reason` says which use decided it, for messages."""
-
-    __slots__ = ("_allowed", "_parent", "_reason")
-
-    def __init__(self, allowed: Allowed = ANY, reason: str = "") -> None:
-        self._parent: Cell | None = None
-        self._allowed = allowed
-        self._reason = reason
-
-    def _root(self) -> Cell:
-        root = self
-        while root._parent is not None:
-            root = root._parent
-        while self is not root:
-            assert self._parent is not None
-            self._parent, self = root, self._parent
-        return root
-
-    @property
-    def allowed(self) -> Allowed:
-        return self._root()._allowed
-
-    @property
-    def reason(self) -> str:
-        return self._root()._reason
-
-    @property
-    def type(self) -> Type:
-        """The type, decided by default where the uses left it open."""
-        return default_type(self.allowed)
-
-    def merge(self, other: Cell) -> bool:
-        """Make both cells one; False, and no change, if no type would be left."""
-        mine, theirs = self._root(), other._root()
-        if mine is theirs:
-            return True
-        common = mine._allowed & theirs._allowed
-        if not common:
-            return False
-        if len(theirs._allowed) < len(mine._allowed):
-            mine._reason = theirs._reason
-        mine._allowed = common
-        theirs._parent = mine
-        return True
-
-
-def default_type(allowed: Allowed) -> Type:
-    """The first of number, unsigned, float, symbol, bool, date, datetime and the decimals in `allowed`."""
-    return next(type_ for type_ in Type.ALL if type_ in allowed)
-
-
 def named(operation: Operation) -> str:
     """The name of the primitive that an operation applies."""
     return "neg" if operation.name == "-" and len(operation.arguments) == 1 else operation.name
@@ -115,7 +65,22 @@ def signature_of(operation: Operation, primitives: Mapping[str, tuple[Primitive,
     for primitive in primitives.get(named(operation), ()):
         slots = primitive.slots(len(operation.arguments))
         if slots is not None:
-            return slots, primitive.result
+            scale = scale_of(operation)
+            return slots, primitive.result if scale is None else Slot(frozenset({Type.DECIMALS[scale]}))
+    return None
+
+
+def scale_of(operation: Operation) -> int | None:
+    """What `to_decimal(x, scale)` says, if that is a scale; None for all other operations."""
+    if operation.name == "to_decimal" and len(operation.arguments) == 2:
+        scale = operation.arguments[1]
+        if (
+            isinstance(scale, Constant)
+            and scale.type == "number"
+            and isinstance(scale.value, int)
+            and 0 <= scale.value < len(Type.DECIMALS)
+        ):
+            return scale.value
     return None
 
 
@@ -181,6 +146,9 @@ def noun(allowed: Allowed) -> str:
     if len(allowed) == 1:
         (only,) = allowed
         return f"a {only.value}"
+    if Type.FLOAT in allowed and allowed <= DECIMALS | {Type.FLOAT}:
+        least = min(type_.scale for type_ in allowed & DECIMALS)
+        return f"a float, or a decimal with {least} digits behind the point or more" if least else "a float or a decimal"
     if allowed <= NUMERIC:
         return "a decimal" if allowed <= DECIMALS else "numeric"
     return "of any type" if len(allowed) > 3 else " or ".join(noun(frozenset({type_})) for type_ in Type.ALL if type_ in allowed)
@@ -192,10 +160,11 @@ class _Demand:
 
     subject: str
     hint: str
+    whole: Term | Comparison | None = None  # of which the term is an operand
 
 
 def _column_demand(columns: Columns, at: int) -> _Demand:
-    hint = ""
+    hint = f"a declaration of `{columns.name}` says which type is meant"
     if columns.declared:
         declared = [f"{name}: {type_}" for name, type_ in zip(columns.attributes, columns.type_names, strict=True)]
         keys, value = (declared[:-1], f" = {declared[-1]}") if columns.functional else (declared, "")
@@ -210,11 +179,14 @@ class Inference:
         self._known = known
         self._primitives = primitives
         self._findings = findings
+        self._rule = 0  # the number of the rule that is being taken in
         self._open: dict[tuple[str, int], Cell] = {}
+        self._decimals: list[tuple[Operation, Cell]] = []  # those made by to_decimal(x)
         self._terms: dict[int, tuple[Term, Cell]] = {}  # by id; keeps the terms alive, so that no id is used twice
 
     def add(self, rule: Rule) -> dict[str, Cell]:
         """Take in one rule or fact; the cells of its variables are final when all rules are in."""
+        self._rule += 1
         parts: list[Literal] = [*rule.heads, rule.body]
         cells = {variable.name: Cell() for part in parts for variable in variables(part)}
         for leaf in leaves(rule.body):
@@ -225,6 +197,13 @@ class Inference:
         for head in rule.heads:
             self._atom(head, cells)
         return cells
+
+    def check_scales(self) -> None:
+        """Report each `to_decimal(x)` of which nothing says the scale, once all rules are in."""
+        for operation, cell in self._decimals:
+            if len(cell.allowed) > 1 and not cell.doubts:
+                self._findings.add(operation.span, "the scale of this decimal is not said anywhere", scale_hint(operation))
+                cell.doubt(self._rule)
 
     def column_type(self, predicate: str, column: int) -> Type:
         """The type of a column, once all rules are in; some type where there is no such column, which has been reported."""
@@ -250,7 +229,7 @@ class Inference:
         columns = self._known.get(atom.predicate)
         if columns is None or len(columns.attributes) != len(atom.terms):
             for term in atom.terms:
-                self._require(term, Cell(), _Demand("", ""), cells)
+                self._require(term, Cell(doubts=frozenset(() if isinstance(term, Variable) else (self._rule,))), _Demand("", ""), cells)
             return
         for at, term in enumerate(atom.terms):
             if not (isinstance(term, Constant) and columns.types[at] in literal_types(term)):
@@ -258,32 +237,38 @@ class Inference:
 
     def _comparison(self, comparison: Comparison, cells: dict[str, Cell]) -> None:
         common = Cell()
-        demand = _Demand(f"the left side of `{comparison.operator}`", "the two sides of a comparison have one type")
+        demand = _Demand(f"the left side of `{comparison.operator}`", "the two sides of a comparison have one type", comparison)
         self._require(comparison.left, common, demand, cells)
         self._require(comparison.right, common, demand, cells)
 
-    def _require(self, term: Term, target: Cell, demand: _Demand, cells: dict[str, Cell]) -> None:
-        """`term` has the type of `target`, because of `demand`."""
+    def _require(self, term: Term, target: Cell, demand: _Demand, cells: dict[str, Cell]) -> bool:
+        """`term` has the type of `target`, because of `demand`; False if it cannot have."""
         self._terms[id(term)] = term, target
         constant = literal(term)
         if constant is not None:
-            self._constant(constant, target, demand)
-        elif isinstance(term, Variable):
+            return self._constant(term, constant, target, demand)
+        if isinstance(term, Variable):
             cell = cells[term.name]
-            if not cell.merge(target):
-                known = f" ({cell.reason})" if cell.reason else ""
-                self._mismatch(term.span, f"`{_shown(term)}` is {noun(cell.allowed)}{known}", target, demand)
-        elif isinstance(term, Operation):
+            if cell.merge(target):
+                return True
+            known = f" ({cell.reason})" if cell.reason else ""
+            if self._rule not in cell.doubts:
+                self._mismatch(term, f"`{_shown(term)}` is {noun(cell.allowed)}{known}", cell.allowed, target, demand)
+            if len(cell.allowed) > 1:
+                cell.doubt(self._rule)
+            return False
+        if isinstance(term, Operation):
             signature = self.signature_of(term)
             if signature is not None:
                 hint = "all terms of an arithmetic expression have one type" if not term.name.isidentifier() else ""
-                self._apply(term, term.name, *signature, target, demand, hint, cells)
+                return self._apply(term, term.name, *signature, target, demand, hint, cells)
         elif isinstance(term, Aggregate):
             function = AGGREGATES.get(term.function)
             if function is not None and len(function.arguments) == len(term.arguments):
-                self._apply(term, term.function, function.arguments, function.result, target, demand, "", cells)
+                return self._apply(term, term.function, function.arguments, function.result, target, demand, "", cells)
         else:
             assert isinstance(term, Wildcard)
+        return True
 
     def _apply(
         self,
@@ -295,43 +280,56 @@ class Inference:
         demand: _Demand,
         hint: str,
         cells: dict[str, Cell],
-    ) -> None:
-        """The result of `term` has the type of `target`, and its arguments those of their slots."""
+    ) -> bool:
+        """The result of `term` has the type of `target`, and its arguments those of their slots. False if the result cannot have."""
         reason = f"`{name}`, {place(term.span)}"
-        if not target.merge(Cell(result.types, reason)):
-            self._mismatch(term.span, f"the result of `{name}` is {noun(result.types)}", target, demand)
-            target = Cell(result.types)
+        fits = target.merge(Cell(result.types, reason))
+        if not fits:
+            self._mismatch(term, f"the result of `{name}` is {noun(result.types)}", result.types, target, demand)
+            target = Cell(result.types, doubts=frozenset((self._rule,)))
             self._terms[id(term)] = term, target
+        if name == "to_decimal" and len(slots) == 1 and isinstance(term, Operation):
+            self._decimals.append((term, target))
         common = target if result.same else Cell(_common(slots), reason)
-        inner = _Demand(f"what `{name}` works on", hint)
+        inner = _Demand(f"what `{name}` works on", hint, term)
         for number, (slot, argument) in enumerate(zip(slots, term.arguments, strict=True)):
-            if slot.same:
-                self._require(argument, common, inner, cells)
-            else:
-                self._require(argument, Cell(slot.types, reason), _Demand(f"argument {number + 1} of `{name}`", hint), cells)
+            if not slot.same:
+                self._require(argument, Cell(slot.types, reason), _Demand(f"argument {number + 1} of `{name}`", hint, term), cells)
+            elif not self._require(argument, common, inner, cells):
+                common.doubt(self._rule)
+        return fits
 
-    def _constant(self, constant: Constant, target: Cell, demand: _Demand) -> None:
+    def _constant(self, term: Term, constant: Constant, target: Cell, demand: _Demand) -> bool:
         allowed = literal_types(constant)
         shown = constant.spelling or spell(constant)
         negative = not isinstance(constant.value, str) and constant.value < 0
         if not allowed:
             fault = "is negative and cannot be an unsigned" if constant.type == "unsigned" and negative else "does not fit 64 bits"
             self._findings.add(constant.span, f"the constant {shown} {fault}", "an integer is never wrapped around")
-        elif not target.merge(Cell(allowed, f"the constant {shown}, {place(constant.span)}")):
-            if negative and target.allowed == _UNSIGNED:
-                self._findings.add(constant.span, f"the constant {shown} is negative, but {demand.subject} is an unsigned", demand.hint)
-            elif isinstance(constant.value, str) and target.allowed <= TIMES:
-                form = "YYYY-MM-DD" if target.allowed == frozenset({Type.DATE}) else "YYYY-MM-DDThh:mm:ss"
-                self._findings.add(constant.span, f"{shown} is no {target.type.value}, but {demand.subject} is one", f"write it as {form}")
-            elif not isinstance(constant.value, (str, bool)) and target.allowed <= DECIMALS:
-                scale = max(type_.scale for type_ in target.allowed)
-                hint = f"it has at most {scale} digits behind the point, and 64 bits"
-                self._findings.add(constant.span, f"{shown} does not fit {noun(target.allowed)}, but {demand.subject} is one", hint)
-            else:
-                self._mismatch(constant.span, f"{shown} is {noun(frozenset({default_type(allowed)}))}", target, demand)
+            return False
+        if target.merge(Cell(allowed, f"the constant {shown}, {place(constant.span)}")):
+            return True
+        if self._rule in target.doubts:
+            return False
+        if negative and target.allowed == _UNSIGNED:
+            self._findings.add(constant.span, f"the constant {shown} is negative, but {demand.subject} is an unsigned", demand.hint)
+        elif isinstance(constant.value, str) and target.allowed <= TIMES:
+            form = "YYYY-MM-DD" if target.allowed == frozenset({Type.DATE}) else "YYYY-MM-DDThh:mm:ss"
+            self._findings.add(constant.span, f"{shown} is no {target.type.value}, but {demand.subject} is one", f"write it as {form}")
+        elif not isinstance(constant.value, (str, bool)) and target.allowed <= DECIMALS:
+            scale = max(type_.scale for type_ in target.allowed)
+            hint = f"it has at most {scale} digits behind the point, and 64 bits"
+            hint = way_out(demand.whole, term, allowed, target.allowed) or hint
+            self._findings.add(constant.span, f"{shown} does not fit {noun(target.allowed)}, but {demand.subject} is one", hint)
+        else:
+            self._mismatch(term, f"{shown} is {noun(frozenset({default_type(allowed)}))}", allowed, target, demand)
+        return False
 
-    def _mismatch(self, span: Span, seen: str, target: Cell, demand: _Demand) -> None:
-        self._findings.add(span, f"type mismatch: {seen}, but {demand.subject} is {noun(target.allowed)}", demand.hint)
+    def _mismatch(self, term: Term, words: str, seen: Allowed, target: Cell, demand: _Demand) -> None:
+        if self._rule not in target.doubts:
+            wanted = target.allowed
+            hint = way_out(demand.whole, term, seen, wanted) or way_out(term, term, seen, wanted & TIMES) or demand.hint
+            self._findings.add(term.span, f"type mismatch: {words}, but {demand.subject} is {noun(wanted)}", hint)
 
 
 def _common(slots: Iterable[Slot]) -> Allowed:

@@ -86,4 +86,15 @@ FROM_TEXT: dict[str, Callable[[str, Type], PyValue]] = {
 
 
 def _no(text: str, type: Type) -> ValueError:
-    return ValueError(f"{shown(text)} is no {noun(type)}")
+    return ValueError(f"{shown(text)} is no {noun(type)}{_but(text, type)}")
+
+
+def _but(text: str, type: Type) -> str:
+    """Which other conversion the text may be meant for."""
+    for other, read in (("date", read_date), ("datetime", read_datetime)):
+        try:
+            if other != type.value and read(text.strip(BLANKS)) is not None:
+                return f"; to_{other} reads it"
+        except ValueError:
+            pass
+    return ""

@@ -9,7 +9,8 @@ from datalog.ir.core import Type
 
 Words = NDArray[np.int64]
 
-MICROSECONDS = 86_400_000_000  # of a day
+SECOND = 1_000_000  # microseconds
+MICROSECONDS = 86_400 * SECOND  # of a day
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
 BOUNDS = {
     Type.DATE: (FIRST_DAY, LAST_DAY, "a date goes from day -719162 (0001-01-01) to 2932896 (9999-12-31)"),
@@ -30,6 +31,22 @@ def convert(column: Words, type: Type, result: Type) -> tuple[Words, dict[int, s
     low, high, bounds = BOUNDS[result]
     outside = np.flatnonzero((column < low) | (column > high)).tolist()
     return column.copy(), {row: f"{column[row]} is out of range: {bounds}" for row in outside}
+
+
+def later(column: Words, count: Words, type: Type) -> tuple[Words, dict[int, str]]:
+    """`add_days` of dates and `add_seconds` of datetimes: codes, and why a row has none."""
+    unit = 1 if type is Type.DATE else SECOND
+    low, high, bounds = BOUNDS[type]
+    outside = (count > (high - column) // unit) | (count < -((column - low) // unit))
+    word = "days" if type is Type.DATE else "seconds"
+    failures = {row: f"{count[row]} {word} later is out of range: {bounds}" for row in np.flatnonzero(outside).tolist()}
+    return column + np.where(outside, 0, count) * unit, failures
+
+
+def between(start: Words, end: Words, type: Type) -> Words:
+    """`days_between` dates and `seconds_between` datetimes: from `start` to `end`, whole ones, towards zero."""
+    passed = end - start
+    return passed if type is Type.DATE else np.sign(passed) * (np.abs(passed) // SECOND)
 
 
 def calendar_part(name: str, column: Words, type: Type) -> Words:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from datalog.errors import InternalError
 from datalog.evaluate.calls import Computed, UserFunction, call_columns, call_rows, encode_results, message_of
 from datalog.evaluate.conversions import FROM_TEXT
-from datalog.evaluate.dates import calendar_part, convert
+from datalog.evaluate.dates import between, calendar_part, convert, later
 from datalog.ir.core import PyValue, Type
 from datalog.ir.primitives import ORDER
 from datalog.ir.spelling import spell_value
@@ -58,6 +58,10 @@ class ColumnFunctions:
                 return first.copy(), {}
             case "year" | "month" | "day":
                 return calendar_part(name, first, arguments[0]), {}
+            case "add_days" | "add_seconds":
+                return later(first, columns[1], result)
+            case "days_between" | "seconds_between":
+                return between(first, columns[1], arguments[0]), {}
             case "to_date" | "to_datetime" if arguments[0] is not Type.SYMBOL:
                 return convert(first, arguments[0], result)
         compute = _function_of_values(name, arguments, result)
@@ -142,6 +146,10 @@ def _contains(part: str, text: str) -> bool:
     return part in text
 
 
+def _replace(text: str, old: str, new: str) -> str:
+    return text.replace(old, new) if old else text  # nothing stands nowhere, and not between all characters
+
+
 def _order(text: str) -> int:
     """Texts are ordered as their UTF-8 bytes are. Padding with zeros makes some texts equal, and never turns an order round."""
     head = text[:ORDER_BYTES].encode()[:ORDER_BYTES]
@@ -154,6 +162,10 @@ OF_TEXTS: dict[str, Callable[..., Any]] = {
     "strlen": len,
     "substr": _substr,
     "contains": _contains,
+    "lower": str.lower,
+    "upper": str.upper,
+    "trim": str.strip,
+    "replace": _replace,
     "min": min,
     "max": max,
     ORDER: _order,

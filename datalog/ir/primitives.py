@@ -70,6 +70,7 @@ def _same(types: Iterable[Type]) -> Slot:
 
 
 _NUMBER, _UNSIGNED, _FLOAT, _SYMBOL, _BOOL = map(_one, (Type.NUMBER, Type.UNSIGNED, Type.FLOAT, Type.SYMBOL, Type.BOOL))
+_DATE, _DATETIME = _one(Type.DATE), _one(Type.DATETIME)
 _LOGICAL = WHOLE | {Type.BOOL}
 
 ORDER = "@order"  # of a symbol: a number that orders symbols as far as their first eight bytes tell; the engine's own
@@ -85,21 +86,28 @@ for _primitive in (
     Primitive("bnot", (_same(WHOLE),), _same(WHOLE), total=True),
     *(Primitive(name, (_same(_LOGICAL),) * 2, _same(_LOGICAL), total=True) for name in ("land", "lor", "lxor")),
     Primitive("lnot", (_same(_LOGICAL),), _same(_LOGICAL), total=True),
-    *(Primitive(name, (_same(ANY),), _same(ANY), variadic=True, total=True) for name in ("min", "max")),
+    *(Primitive(name, (_same(ANY),) * 2, _same(ANY), variadic=True, total=True) for name in ("min", "max")),
     Primitive("range", (_same(NUMERIC),) * 2, _same(NUMERIC), generates=True),
     Primitive("range", (_same(NUMERIC),) * 3, _same(NUMERIC), generates=True),
     Primitive("to_number", (Slot(ANY),), _NUMBER),
     Primitive("to_unsigned", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _UNSIGNED),
     Primitive("to_float", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _FLOAT),
     Primitive("to_decimal", (Slot(NUMERIC | {Type.SYMBOL}),), Slot(DECIMALS)),
+    Primitive("to_decimal", (Slot(NUMERIC | {Type.SYMBOL}), Slot(ANY)), Slot(DECIMALS)),  # the scale, which the result's type takes in
     Primitive("to_string", (Slot(ANY),), _SYMBOL, total=True),
     Primitive("to_bool", (Slot(WHOLE | {Type.SYMBOL}),), _BOOL),
-    Primitive("to_date", (_one(Type.NUMBER, Type.SYMBOL, Type.DATETIME),), _one(Type.DATE)),
-    Primitive("to_datetime", (_one(Type.NUMBER, Type.SYMBOL, Type.DATE),), _one(Type.DATETIME)),
+    Primitive("to_date", (_one(Type.NUMBER, Type.SYMBOL, Type.DATETIME),), _DATE),
+    Primitive("to_datetime", (_one(Type.NUMBER, Type.SYMBOL, Type.DATE),), _DATETIME),
     *(Primitive(name, (Slot(TIMES),), _NUMBER, total=True) for name in ("year", "month", "day")),
+    Primitive("add_days", (_DATE, _NUMBER), _DATE),
+    Primitive("days_between", (_DATE, _DATE), _NUMBER, total=True),
+    Primitive("add_seconds", (_DATETIME, _NUMBER), _DATETIME),
+    Primitive("seconds_between", (_DATETIME, _DATETIME), _NUMBER, total=True),
     Primitive("cat", (_SYMBOL, _SYMBOL), _SYMBOL, variadic=True, total=True),
     Primitive("strlen", (_SYMBOL,), _NUMBER, total=True),
     Primitive("substr", (_SYMBOL, _NUMBER, _NUMBER), _SYMBOL),
+    *(Primitive(name, (_SYMBOL,), _SYMBOL, total=True) for name in ("lower", "upper", "trim")),
+    Primitive("replace", (_SYMBOL,) * 3, _SYMBOL, total=True),
     Primitive("ord", (_SYMBOL,), _NUMBER, total=True),
     Primitive(ORDER, (_SYMBOL,), _NUMBER, total=True),
     Primitive("contains", (_SYMBOL, _SYMBOL), _BOOL, total=True),

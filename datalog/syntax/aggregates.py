@@ -20,6 +20,7 @@ AGGREGATES = {
     **dict.fromkeys(("argmin", "argmax", "quantile", "join"), 2),
     "count": 0,
 }
+OTHER_NAMES = {"avg": "mean", "average": "mean"}  # what other languages call them, for hints
 
 ENDS_ARGUMENTS = frozenset((";", "=", "<", ">", "<=", ">=", "!=", "!", ":-", "<-", "<<", ">>"))
 

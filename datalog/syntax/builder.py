@@ -13,7 +13,7 @@ from typing import cast
 
 from lark import Token, v_args
 
-from datalog.syntax.aggregates import AGGREGATES
+from datalog.syntax.aggregates import AGGREGATES, OTHER_NAMES
 from datalog.syntax.terms import Arguments, Call, TermBuilder
 from datalog.syntax.tree import (
     Application,
@@ -199,7 +199,8 @@ class Builder(TermBuilder):
         start = self._start(result)
         self._check_name(result, start)
         if function not in AGGREGATES:
-            where, hint = self._start(function), f"there are {', '.join(sorted(AGGREGATES))}"
+            where, meant = self._start(function), OTHER_NAMES.get(function)
+            hint = f"write `{meant}`" if meant else f"there are {', '.join(sorted(AGGREGATES))}"
             self._report(f"`{function}` is no aggregate function", where, self._end(function), hint)
         return Total(Variable(str(result), self._token_span(result)), str(function), terms, self.source.span(start, end))
 

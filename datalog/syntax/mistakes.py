@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from itertools import pairwise, takewhile
 
 from datalog.errors import Diagnostic
-from datalog.syntax.aggregates import AGGREGATES
+from datalog.syntax.aggregates import AGGREGATES, OTHER_NAMES
 from datalog.syntax.skim import TOKEN, tokens
 from datalog.syntax.source import Source
 
@@ -189,6 +189,8 @@ def _hint(text: str, stopped: int, before: list[re.Match[str]], expected: frozen
         return hint
     if previous == "not":
         return "negation is written `!`"
+    if found in (":-", "<-") and words.count("(") > words.count(")"):
+        return "is a `)` missing before the arrow?"
     if found in (":-", "<-"):
         return "is the full stop missing before this clause?"
     if previous in (":-", "<-") and found == ".":
@@ -228,12 +230,26 @@ def _hint_of_aggregate(words: list[str], rest: list[str], expected: frozenset[st
         return "what is more than an atom stands in braces: count : { p(x), x > 1 }"
     if "LBRACE" in expected or ("COLON" in expected and words[:1] not in ([".decl"], [".plan"])):
         return "an aggregate has a body: sum x : { p(x) }"
+    if "count" in (previous, *words[-2:-1], _called(words)) and (rest[0] == "*" or (has_body and rest[0] == ":")):
+        return "a count has no arguments: count : { p(x) }"
     if has_body and rest[0] == ":":
         if AGGREGATES.get(previous):
             return f"`{previous}` takes {AGGREGATES[previous]} argument{'s' * (AGGREGATES[previous] > 1)} before its colon"
         return f"aggregates are {', '.join(sorted(AGGREGATES))}; one among the arguments of another stands in parentheses"
     if has_body and WORD.match(previous) and OPERAND.match(rest[0]):
+        if previous in OTHER_NAMES:
+            return f"the aggregate is called `{OTHER_NAMES[previous]}`"
         return f"`{previous}` is no aggregate: these are {', '.join(sorted(AGGREGATES))}"
+    return ""
+
+
+def _called(words: list[str]) -> str:
+    """The word before the parentheses with which `words` end, if they do."""
+    depth = 0
+    for at in range(len(words) - 1, 0, -1):
+        depth += {")": 1, "(": -1}.get(words[at], 0)
+        if depth <= 0:
+            return words[at - 1] if words[at] == "(" else ""
     return ""
 
 
