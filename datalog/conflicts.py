@@ -60,7 +60,7 @@ def _refuse(start: Start, predicate: Predicate, pair: Words, values: Values) -> 
     for row, codes in zip(rows, map(tuple, pair.tolist()), strict=True):
         if row in stated:
             places.setdefault(codes, f"{stated[row].file}, line {stated[row].line}")
-    first, second = (places.get(codes, "") for codes in map(tuple, pair.tolist()))
+    first, second = (places.get(codes, "given before") for codes in map(tuple, pair.tolist()))
     message = f"{predicate.name}[{keys}] has two values, {one} ({first}) and {other} ({second})"
     raise DataError([Diagnostic(message, f"<rows of {predicate.name}>", 0, 0)])
 

@@ -414,6 +414,8 @@ class Database:
 
     def _replace_program(self, text: str) -> None:
         """Change to another program text, keeping the given facts; on an error everything stays as it was."""
+        from datalog.conflicts import Start, refuse_conflicts
+
         before = self.text, self._program, self._core
         try:
             self._compile(text)
@@ -421,7 +423,10 @@ class Database:
             old = {(name.removesuffix("@base"), row) for name, rows in before[2].facts.items() for row in rows}
             new = {name: [row for row in rows if (name.removesuffix("@base"), row) not in old] for name, rows in self._core.facts.items()}
             facts = {name: self._values.encode_rows(rows, self.predicates[name].types) for name, rows in new.items() if rows}
-            self._engine = self._evaluate(self._carried_over(before[2].predicates, facts))
+            facts = self._carried_over(before[2].predicates, facts)
+            with quoting(text, self.file):
+                refuse_conflicts(Start(self._program, self._core, None), facts, self._values)
+            self._engine = self._evaluate(facts)
             self.text = text
         except BaseException:
             _, self._program, self._core = before

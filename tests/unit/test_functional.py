@@ -212,6 +212,20 @@ def test_rows_that_others_were_rejected_beside_are_not_numbered_wrongly_and_repo
     assert [str(warning.message).partition(",")[0] for warning in warned] == ["1 row of sales not loaded"]
 
 
+def test_a_second_value_in_added_clauses_is_shown_where_it_stands() -> None:
+    db = Database(PROGRAM + 'sales["n", 1] = 5.\n')
+    with db.transaction() as tx:
+        tx.upsert("sales", {("n", 2): 6})
+    before = list(db["sales"])
+    with pytest.raises(ProgramError, match=r'sales\["n", 1\] has two values, 4 and 5') as refused:
+        db.add_rules('sales["n", 1] = 4.')
+    assert [one.line for one in refused.value.diagnostics] == [8, 7]
+    with pytest.raises(DataError, match=r'sales\["n", 2\] has two values, 6 \(given before\) and 7 \(<program>, line 8\)'):
+        db.add_rules('sales["n", 2] = 7.')
+    assert list(db["sales"]) == before
+    db.check()
+
+
 def test_two_values_that_the_first_evaluation_derives_are_refused() -> None:
     with pytest.raises(EvaluationError, match=r"best\[3\] has two values, 1 and 2; 1 from the rule"):
         Database(PROGRAM + 'sales["north", 3] = 1.\nsales["south", 3] = 2.\n')
