@@ -27,7 +27,7 @@ from tests.oracle.rules import (
     Value,
     Var,
 )
-from tests.oracle.values import spelled
+from tests.oracle.values import scale_of, spelled
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 INFIX = frozenset(["+", "-", "*", "/", "%", "^", "band", "bor", "bxor", "bshl", "bshr", "bshru", "land", "lor", "lxor"])
@@ -43,6 +43,7 @@ class Style:
     declare: bool = True
     suffix: bool = False  # unsigned constants as 5u
     bare: bool = False  # `count : p(x)` without braces, where the aggregate's body is one atom
+    scales: bool = True  # to_decimal(x, 2), and not to_decimal(x), whose scale something else has to say
     shuffle: int = 0
 
 
@@ -133,6 +134,8 @@ class _Writer:
                 base = f"({self.term(left)})" if name == "^" and isinstance(left, Const) else self.term(left, True)
                 text = f"{base} {name} {self.term(right, True)}"  # -1 ^ 2 is -(1 ^ 2)
                 return f"({text})" if inner else text
+            case Op("to_decimal", (argument,), type) if self.style.scales:
+                return f"to_decimal({self.term(argument)}, {scale_of(type)})"
             case Op(name, arguments, _):
                 return f"{name}({self.terms(arguments)})"
             case Application(predicate, keys):

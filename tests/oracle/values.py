@@ -195,6 +195,14 @@ def _match(pattern: str, text: str) -> bool:
         raise OracleArithmeticError(f"{pattern!r} is no regular expression") from None
 
 
+def _later(start: Any, **count: int) -> Value:
+    try:
+        later: Value = start + timedelta(**count)
+    except OverflowError:
+        raise OracleArithmeticError(f"{start} and {count}") from None
+    return later
+
+
 _NAMED: dict[str, Callable[..., Value]] = {
     "to_string": spelled,
     "cat": lambda *texts: "".join(texts),
@@ -202,6 +210,14 @@ _NAMED: dict[str, Callable[..., Value]] = {
     "substr": _substr,
     "contains": lambda part, text: part in text,
     "match": _match,
+    "lower": lambda text: text.lower(),
+    "upper": lambda text: text.upper(),
+    "trim": lambda text: text.strip(),
+    "replace": lambda text, old, new: new.join(text.split(old)) if old else text,
+    "add_days": lambda day, count: _later(day, days=count),
+    "days_between": lambda start, end: end.toordinal() - start.toordinal(),
+    "add_seconds": lambda time, count: _later(time, seconds=count),
+    "seconds_between": lambda start, end: math.trunc(Fraction((end - start) // timedelta(microseconds=1), 10**6)),
     "year": lambda day: int(day.year),
     "month": lambda day: int(day.month),
     "day": lambda day: int(day.day),

@@ -13,6 +13,7 @@ PATTERNS = ("a.*", ".*b", "[a-c]+", "", "a|é", ".")
 PARTS = ("a", "", "b", '"')
 DIVISORS: dict[str, Value] = {"number": 4, "unsigned": 4, "float": 2.0, "decimal(2)": Decimal("0.08")}
 WORDS = ("band", "bor", "bxor", "bshl", "bshr", "bshru", "bnot")
+CHANGES = ("lower", "upper", "trim")
 LOGICAL = ("land", "lor", "lxor", "lnot")
 
 
@@ -95,10 +96,16 @@ def condition(body: Body) -> Op:
 
 
 def _text(body: Body, type: str) -> tuple[Term, Column]:
-    match body.choose.pick(("cat", "cat", "substr", "to_string")):
+    name = body.choose.pick(("cat", "cat", "substr", "to_string", "to_string", "replace", *CHANGES))
+    match name:
         case "cat":
             arguments = tuple(_argument(body, type)[0] for _ in range(body.choose.pick((2, 2, 3))))
             return Op("cat", arguments, type), Column(type)
+        case "replace":
+            old, new = (Const(body.choose.pick(PARTS), type) for _ in range(2))
+            return Op("replace", (_argument(body, type)[0], old, new), type), Column(type)
+        case "lower" | "upper" | "trim":
+            return Op(name, (_argument(body, type)[0],), type), Column(type)
         case "substr":
             length = Const(body.choose.pick((1, 0, 2, 100)), "number")
             return Op("substr", (_argument(body, type)[0], Const(0, "number"), length), type), Column(type)
@@ -128,6 +135,7 @@ CONVERSIONS: dict[tuple[str, str], tuple[str, Callable[[Column], Column | None]]
     ("date", "datetime"): ("to_datetime", lambda _: Column("datetime")),
 }
 PARTS_OF_TIME = {"year": (1, 9999), "month": (1, 12), "day": (1, 31)}
+SPANS = {"date": ("days_between", 3652058), "datetime": ("seconds_between", 3652059 * 86400)}
 
 
 def _conversion(body: Body, type: str) -> tuple[Term, Column] | None:
@@ -136,6 +144,9 @@ def _conversion(body: Body, type: str) -> tuple[Term, Column] | None:
     if type == "number" and source in ("date", "datetime") and body.choose.chance(60):
         part = body.choose.pick(sorted(PARTS_OF_TIME))
         return Op(part, (Var(name),), type), Column(type, *PARTS_OF_TIME[part])
+    if type == "number" and source in SPANS and body.choose.chance(50):
+        primitive, longest = SPANS[source]
+        return Op(primitive, (Var(name), _argument(body, source)[0]), type), Column(type, -longest, longest)
     primitive, converted = CONVERSIONS[source, type]
     column = converted(body.scope[name])
     return None if column is None else (Op(primitive, (Var(name),), type), column)
@@ -215,6 +226,10 @@ def risky_term(body: Body) -> Op | None:
             case "unsigned":
                 options.append(Op("-", (variable, Const(2, "unsigned")), "unsigned"))
                 options.append(Op("to_number", (variable,), "number"))
+            case "date":
+                options.append(Op("add_days", (variable, Const(choose.pick((1, -738000, 3000000)), "number")), "date"))
+            case "datetime":
+                options.append(Op("add_seconds", (variable, Const(choose.pick((1, -(10**11), 2**62)), "number")), "datetime"))
             case "float" | "decimal(2)":
                 options.append(Op("/", (Const(DIVISORS[column.type], column.type), variable), column.type))
     return choose.pick(options) if options else None
