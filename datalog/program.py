@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -42,14 +42,22 @@ def compile_program(text: str, file: str, primitives: Primitives | None = None) 
     Raises ProgramError with everything that is wrong without its facts.
     """
     from datalog.analysis import analyse
+    from datalog.directives import find_mistakes
     from datalog.ir.primitives import PRIMITIVES
     from datalog.rewrite import lower
     from datalog.syntax import parse
 
-    program = analyse(parse(text, file), PRIMITIVES if primitives is None else primitives)
-    core = lower(program)
+    written = parse(text, file)
     with quoting(text, file):
-        check_directives(core.directives)
+        try:
+            program = analyse(written, PRIMITIVES if primitives is None else primitives)
+            core = lower(program)
+        except ProgramError as error:
+            directives = [clause for clause in written.clauses if isinstance(clause, Directive)]
+            found = [*error.diagnostics, *find_mistakes(directives)]
+            raise ProgramError(sorted(found, key=lambda one: (one.line, one.column))) from error.__cause__
+        if mistakes := find_mistakes(core.directives, core.predicates):
+            raise ProgramError(mistakes)
     return program, core
 
 
@@ -84,28 +92,3 @@ def quoting(text: str, file: str) -> Iterator[None]:
             for one in error.diagnostics
         ]
         raise type(error)(found) from error.__cause__
-
-
-def check_directives(directives: Iterable[Directive]) -> None:
-    """Raise ProgramError with all parameters that make no sense, and with outputs that would overwrite each other."""
-    from datalog.io.layout import place_of
-
-    found: list[Diagnostic] = []
-    taken: dict[str, str] = {}
-    for directive in directives:
-        if directive.kind == "printsize":
-            continue
-        try:
-            place = place_of(directive)
-        except ProgramError as error:
-            found += error.diagnostics
-            continue
-        for name in directive.predicates if directive.kind == "output" and place.io == "file" else ():
-            file = place.filename or f"{name}.csv"
-            other = taken.setdefault(file, name)
-            if other != name:
-                span, hint = directive.span, "give each output a filename of its own"
-                message = f"{other} and {name} would both be written to {file}"
-                found.append(Diagnostic(message, span.file, span.line, span.column, hint=hint))
-    if found:
-        raise ProgramError(found)

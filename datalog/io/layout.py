@@ -51,35 +51,46 @@ DEFAULT = Place("file", "", Layout())
 
 
 def place_of(directive: Directive | None) -> Place:
-    """The place that a directive's parameters describe. ProgramError at the directive for those that make no sense."""
+    """The place that a directive's parameters describe. ProgramError at the directive with all that make no sense."""
     if directive is None:
         return DEFAULT
+    found: list[Diagnostic] = []
+
+    def complain(message: str, hint: str = "") -> None:
+        found.append(at(directive.span, message, hint))
+
     given: dict[str, str] = {}
     defaults: list[tuple[str, str]] = []
     known = KNOWN + OF_INPUT if directive.kind == "input" else KNOWN
     for name, value in directive.parameters:
         if name in LATER:
-            refuse(directive, f"{name}= is not supported yet")
-        if directive.kind == "input" and name.startswith(DEFAULT_OF):
+            complain(f"{name}= is not supported yet")
+        elif directive.kind == "input" and name.startswith(DEFAULT_OF):
             defaults.append((name.removeprefix(DEFAULT_OF), str(value)))
-            continue
-        if name not in known:
+        elif name not in known:
             listed = f"there are {', '.join(known)}" + (f" and {DEFAULT_OF}COLUMN" if known is not KNOWN else "")
-            refuse(directive, f"{name} is no parameter of .{directive.kind}", closest(name, known) or listed)
-        given[name] = str(value)
+            complain(f"{name} is no parameter of .{directive.kind}", closest(name, known) or listed)
+        else:
+            given[name] = str(value)
     if defaults and "null" not in given:
-        refuse(directive, f"{DEFAULT_OF}{defaults[0][0]} stands for a null, and nothing says what a null is", 'say it, such as null="NA"')
+        complain(f"{DEFAULT_OF}{defaults[0][0]} stands for a null, and nothing says what a null is", 'say it, such as null="NA"')
     if "rejects" in given and len(directive.predicates) > 1:
-        refuse(directive, f"the rejected rows of {' and '.join(directive.predicates)} cannot have one file", "give each its own .input")
+        complain(f"the rejected rows of {' and '.join(directive.predicates)} cannot have one file", "give each its own .input")
     io = given.get("IO", "file")
     if io not in (("file",) if directive.kind == "input" else ("file", "stdout")):
-        refuse(directive, f"IO={io} is not supported yet", "IO=file reads and writes files" if io != "file" else "")
-    rfc4180 = truth(directive, given, "rfc4180")
+        complain(f"IO={io} is not supported yet", "IO=file reads and writes files" if io != "file" else "")
+    truths = {name: given.get(name, "false").lower() for name in ("headers", "rfc4180")}
+    for name, value in truths.items():
+        if value not in ("true", "false", "1", "0"):
+            complain(f"{name}={shown(given[name])} is neither true nor false")
+    headers, rfc4180 = (value in ("true", "1") for value in truths.values())
     delimiter = unescaped(given.get("delimiter", "," if rfc4180 else "\t"))
     if problem := problem_of(delimiter, rfc4180):
-        refuse(directive, problem)
+        complain(problem)
+    if found:
+        raise ProgramError(found)
     filename = given.get("filename", given.get("file", ""))
-    layout = Layout(delimiter, truth(directive, given, "headers"), rfc4180)
+    layout = Layout(delimiter, headers, rfc4180)
     return Place(io, filename, layout, given.get("null"), tuple(defaults), given.get("rejects", ""))
 
 
@@ -97,13 +108,6 @@ def problem_of(delimiter: str, rfc4180: bool) -> str:
 def unescaped(delimiter: str) -> str:
     r"""A delimiter that was written as the two characters \t is a tab."""
     return re.sub(r"\\(.)", lambda match: SHORT_ESCAPES.get(match[1], match[0]), delimiter)
-
-
-def truth(directive: Directive, given: dict[str, str], name: str) -> bool:
-    value = given.get(name, "false").lower()
-    if value not in ("true", "false", "1", "0"):
-        refuse(directive, f"{name}={shown(given[name])} is neither true nor false")
-    return value in ("true", "1")
 
 
 def refuse(directive: Directive, message: str, hint: str = "") -> NoReturn:

@@ -1,0 +1,70 @@
+"""What is found wrong with directives before any file is opened: all at once, and together with the rest of the program."""
+
+from __future__ import annotations
+
+import pytest
+
+from datalog import ProgramError
+from datalog.program import compile_program
+
+DECLARED = ".decl p(id: number, day: date)\n.decl q(id: number)\n"
+
+
+def messages(text: str) -> list[str]:
+    with pytest.raises(ProgramError) as caught:
+        compile_program(DECLARED + text, "p.dl")
+    assert all(found.text for found in caught.value.diagnostics), "each quotes its line"
+    return [f"{found.line}: {found.message}" for found in caught.value.diagnostics]
+
+
+def test_all_parameters_that_make_no_sense_are_told_of_all_directives() -> None:
+    assert messages('.input p(delimeter=",", headers=perhaps, IO=sqlite, columns="1:0")\n.output q(null="NA", delimiter="")\n') == [
+        "3: delimeter is no parameter of .input",
+        "3: columns= is not supported yet",
+        "3: IO=sqlite is not supported yet",
+        '3: headers="perhaps" is neither true nor false',
+        "4: null is no parameter of .output",
+        "4: the delimiter is empty",
+    ]
+
+
+def test_defaults_are_checked_without_the_file() -> None:
+    assert messages('.input p(null="NA", default_day="today", default_id="x", default_ids=1)\n') == [
+        '3: a default of p: "today" is no date, which is written YYYY-MM-DD',
+        '3: a default of p: "x" is no number',
+        "3: p has no column ids that could have a default; did you mean `id`?",
+    ]
+
+
+def test_parameters_are_told_together_with_errors_of_rules() -> None:
+    assert messages("r(x) :- s(x).\n.input p(header=true)\nt(y) :- q(x).\n") == [
+        "3: unknown predicate `s`",
+        "4: header is no parameter of .input",
+        "5: `y` is in the head, but nothing binds it",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '.input p(rejects="bad.csv")\n.input q(rejects="./bad.csv")\n',
+            "4: the rejected rows of two inputs, p and q, would both be written to ./bad.csv",
+        ),
+        (
+            '.input p(filename="a", rejects="x")\n.input p(filename="b", rejects="x")\n',
+            "4: the rejected rows of two inputs, p and p, would both be written to x",
+        ),
+        ('.input p(rejects="q.csv")\n.output q\n', "3: the rejected rows of p and the output q would both be written to q.csv"),
+        ('.input p(rejects="q.facts")\n.input q\n', "3: the rejected rows of p would be written over the facts of q"),
+        ('.output p(filename="x")\n.output q(filename="x")\n', "4: p and q would both be written to x"),
+    ],
+)
+def test_files_that_would_be_written_over_are_refused(text: str, message: str) -> None:
+    assert messages(text) == [message]
+
+
+def test_inputs_may_share_a_file_of_facts_and_outputs_may_be_printed() -> None:
+    text = 
+        DECLARED + '.input p(filename="x")\n.input q(filename="x", rejects="y")\n.output p(IO=stdout)\n.output q\n.output q\n', "p.dl"
+    )
