@@ -139,12 +139,11 @@ class Values:
             self._encode_arrow(column[:row], type)  # a bad value before it is the first
             raise BadValue(f"a missing value is no {noun(type)}", row)
         if type is Type.SYMBOL and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            encoded = column.dictionary_encode()
-            chunks = encoded.unify_dictionaries().chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
-            if not chunks:
-                return np.empty(0, np.int64)
-            ids = self.symbols.intern_all(chunks[0].dictionary.to_numpy(zero_copy_only=False).tolist())
-            return np.concatenate([ids[chunk.indices.to_numpy()] for chunk in chunks])
+            # In one piece: to unify the dictionaries of many pieces takes Arrow thirty times as long.
+            whole = column.cast(pa.large_string()).combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            encoded = whole.dictionary_encode()
+            ids = self.symbols.intern_all(encoded.dictionary.to_pylist())
+            return np.ascontiguousarray(ids[encoded.indices.to_numpy()])
         codes = codes_of_arrow(column, type)
         if codes is not None:
             return codes
