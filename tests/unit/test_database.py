@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from random import Random
 
 import numpy as np
 import pytest
@@ -134,6 +135,23 @@ def test_derived_and_unknown_predicates_are_no_place_for_rows(db: Database) -> N
         with pytest.raises(KeyError):
             tx.insert("free@base", [(1, 2)])
     assert len(tx.changes) == 0
+
+
+def test_rows_of_as_many_columns_as_a_page_has_room_for_come_and_go() -> None:
+    columns = [f"c{at}" for at in range(78)]  # three children a page
+    typed = ", ".join(f"{column}: number" for column in columns)
+    db = Database(f".decl wide({typed})\n.input wide\nends(c0, c77) :- wide({', '.join(columns)}).")
+    random = Random(1)
+    present: set[tuple[int, ...]] = set()
+    for _ in range(30):
+        coming = {(random.randrange(20), *(random.randrange(3) for _ in columns[1:])) for _ in range(80)}
+        going = {row for row in present if random.random() < 0.6}
+        with db.transaction() as tx:
+            tx.insert("wide", coming)
+            tx.delete("wide", going)
+        present = (present | coming) - going
+        assert set(db["ends"]) == {(row[0], row[-1]) for row in present}
+    db.check()
 
 
 def test_generators_and_any_iterables_of_rows_are_taken(db: Database) -> None:
