@@ -1,9 +1,9 @@
 """Predicates: which there are, how many columns each has, and what is declared about them.
 
-Declarations count for the whole text, wherever they stand. An undeclared predicate takes its columns from its first use
-and its types from all its uses (`datalog.analysis.types`). One that has no declaration, no rule, no fact and no `.input`
-is unknown, unless the program declares nothing at all: then, in the papers' dialect, it is a given predicate, if no functor has
-its name.
+Declarations count for the whole text, wherever they stand. An undeclared predicate takes its columns from its first use, a head
+if there is one, and its types from all its uses (`datalog.analysis.types`). One that has no declaration, no rule, no fact and
+no `.input` is unknown, unless the program declares nothing at all: then, in the papers' dialect, it is a given predicate, if no
+functor has its name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datalog.analysis.type_names import hint_for, resolve_types
 from datalog.analysis.walk import atoms
 from datalog.ir.core import Type
 from datalog.ir.formulas import Signature
-from datalog.syntax.tree import Atom, Declaration, Directive, Program, Rule, Span
+from datalog.syntax.tree import Atom, Declaration, Directive, Program, Rule, Span, Variable
 
 _HARMLESS_QUALIFIERS = frozenset({"brie", "btree", "btree_delete", "inline", "no_inline", "magic", "no_magic", "overridable"})
 
@@ -51,7 +51,7 @@ def collect_signatures(program: Program, functors: Container[str], findings: Fin
     for rule in rules:
         for head in rule.heads:
             if head.predicate not in known:
-                known[head.predicate] = _from_use(head, head.predicate in functional)
+                known[head.predicate] = _from_use(head, head.predicate in functional, head=True)
     unknown: list[Atom] = []
     for rule in rules:
         for atom in atoms(rule.body):
@@ -109,9 +109,13 @@ def _count(terms: int) -> str:
     return f"{terms} term" if terms == 1 else f"{terms} terms"
 
 
-def _from_use(atom: Atom, functional: bool) -> Columns:
+def _from_use(atom: Atom, functional: bool, head: bool = False) -> Columns:
+    """As a first use says: columns are named as the variables of a head that has nothing else, and none of them twice."""
     width = len(atom.terms)
     attributes = tuple(f"c{at + 1}" for at in range(width))
+    names = tuple(term.name for term in atom.terms if isinstance(term, Variable) and term.name.isidentifier())
+    if head and len(set(names)) == width:
+        attributes = names
     return Columns(atom.predicate, attributes, (None,) * width, (), False, atom.span, functional)
 
 

@@ -136,9 +136,9 @@ class JoinPlan:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A predicate's columns. `type_names` are as declared, `types` what they resolve to; an undeclared predicate has
-    columns c1, c2, … and its first use as span. `hidden` predicates are the engine's own. The last column of a `functional`
-    one is its value, `F[x] = value`."""
+    """A predicate's columns. `type_names` are as declared, `types` what they resolve to; an undeclared predicate has columns
+    c1, c2, …, or the variables of its first head if that has nothing else, and its first use as span. `hidden` predicates are
+    the engine's own. The last column of a `functional` one is its value, `F[x] = value`."""
 
     name: str
     attributes: tuple[str, ...]

@@ -83,5 +83,40 @@ def test_an_undeclared_predicate_is_given_where_an_input_names_it() -> None:
     assert not program.signatures["edge"].declared
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("earned(item, total) <- sale(item, total).", ("item", "total")),
+        ("earned[item] = total <- agg<<total = count()>> sale(item, _).", ("item", "total")),
+        ("earned(item, total) <- sale(item, total). earned(x, y) <- sale(y, x).", ("item", "total")),
+        ("p(x) <- earned(x, _). earned(item, total) <- sale(item, total).", ("item", "total")),
+        ("earned(item, item) <- sale(item, _).", ("c1", "c2")),
+        ("earned(item, 2 * n) <- sale(item, n).", ("c1", "c2")),
+        ("earned(1, 2). earned(item, total) <- sale(item, total).", ("c1", "c2")),
+        ("earned(?item, total) <- sale(?item, total).", ("c1", "c2")),
+        ("p(x) <- earned(x, _).", ("c1", "c2")),
+    ],
+)
+def test_undeclared_columns_are_named_as_the_variables_of_the_first_head(text: str, expected: tuple[str, ...]) -> None:
+    assert analyse(parse(text)).signatures["earned"].attributes == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("p(to_decimal(s, 2)) <- q(s).", Type.DECIMALS[2]),
+        ("p(to_decimal(to_decimal(s, 4), 2)) <- q(s).", Type.DECIMALS[2]),
+        ("p(to_decimal(s, 0x12)) <- q(s).", Type.DECIMALS[18]),
+        ("p(x + 1.5) <- q(s), x = to_decimal(s, 3).", Type.DECIMALS[3]),
+        (".decl r(x: decimal(4)) p(x) <- q(s), x = to_decimal(s), r(x).", Type.DECIMALS[4]),
+        ("p(to_decimal(s) * to_decimal(s, 1)) <- q(s).", Type.DECIMALS[1]),
+        ("p(to_decimal(s)) <- q(s). p(x) <- t(x). t(to_decimal(s, 5)) <- q(s).", Type.DECIMALS[5]),
+        ("p(1.50) <- q(_).", FLOAT),
+    ],
+)
+def test_the_scale_of_a_decimal_is_what_is_said_somewhere(text: str, expected: Type) -> None:
+    assert types_of(f".decl q(s: symbol)\n{text}", "p") == (expected,)
+
+
 def test_symbols_are_ordered_too() -> None:
     assert types_of('.decl name(n: symbol) p(n) :- name(n), n >= "m".', "p") == (SYMBOL,)

@@ -66,10 +66,10 @@ strata
   2  far: rules 2, 5
 
 rules
-  1  path(c1, c2) ← path@base(c1, c2).
+  1  path(x, y) ← path@base(x, y).
      maintenance  the given rows of path
 
-  2  far(c1) ← far@base(c1).
+  2  far(x) ← far@base(x).
      maintenance  the given rows of far
 
   3  path(x, y) ← edge(x, y).
@@ -108,10 +108,10 @@ predicates
 
 arrangements
   edge       from, to; to, from
-  path       c1, c2; (c2, c1)
-  path@base  c1, c2
-  far        c1
-  far@base   c1
+  path       x, y; (y, x)
+  path@base  x, y
+  far        x
+  far@base   x
 """
     )
 

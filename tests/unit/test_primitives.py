@@ -154,6 +154,26 @@ def test_min_and_max_of_symbols_go_by_text(rows: list[tuple[str, str, str]]) -> 
     assert compute("max", (SYMBOL,) * 3, SYMBOL, rows) == [sorted(row)[-1] for row in rows]
 
 
+@given(st.lists(st.tuples(st.text(st.sampled_from("aAßİǅé \t\u00a0"), max_size=6)), max_size=6))
+def test_case_and_blanks_around_a_text(rows: list[tuple[str]]) -> None:
+    assert compute("lower", (SYMBOL,), SYMBOL, rows) == ["".join(character.lower() for character in text) for (text,) in rows]
+    assert compute("upper", (SYMBOL,), SYMBOL, rows) == ["".join(character.upper() for character in text) for (text,) in rows]
+    for (text,), found in zip(rows, compute("trim", (SYMBOL,), SYMBOL, rows), strict=True):
+        assert found in text and not (found[:1].isspace() or found[-1:].isspace())
+        assert not (text.replace(found, "", 1) if found else text).strip()
+
+
+@given(st.lists(st.tuples(*[st.text("ab", max_size=size) for size in (8, 2, 3)]), max_size=8))
+def test_replace_takes_every_occurrence_from_the_left(rows: list[tuple[str, str, str]]) -> None:
+    def replaced(text: str, old: str, new: str) -> str:
+        if not old or old not in text:
+            return text
+        head, _, tail = text.partition(old)
+        return head + new + replaced(tail, old, new)
+
+    assert compute("replace", (SYMBOL,) * 3, SYMBOL, rows) == [replaced(*row) for row in rows]
+
+
 def test_ord_is_the_code_that_the_symbol_has_here() -> None:
     values = Values()
     code = values.encode("seen first", SYMBOL)
@@ -224,6 +244,14 @@ def test_a_text_that_is_no_float_has_none(text: str) -> None:
     assert message("to_float", (SYMBOL,), FLOAT, text) == f'"{text}" is no float'
 
 
+def test_a_text_that_another_conversion_reads_says_so() -> None:
+    assert message("to_number", (SYMBOL,), NUMBER, " 2024-03-01") == '" 2024-03-01" is no number; to_date reads it'
+    assert message("to_float", (SYMBOL,), FLOAT, "2024-03-01T10:00") == '"2024-03-01T10:00" is no float; to_datetime reads it'
+    assert message("to_datetime", (SYMBOL,), DATETIME, "2024-03-01") == '"2024-03-01" is no datetime; to_date reads it'
+    assert message("to_date", (SYMBOL,), DATE, "2024-03-01T10:00") == '"2024-03-01T10:00" is no date; to_datetime reads it'
+    assert message("to_number", (SYMBOL,), NUMBER, "2024-02-30") == '"2024-02-30" is no number'
+
+
 def test_a_float_text_beyond_all_floats_is_out_of_range() -> None:
     assert message("to_float", (SYMBOL,), FLOAT, "-1e400") == '"-1e400" is out of range: a float reaches 1.7976931348623157e+308'
 
@@ -291,6 +319,34 @@ def test_parts_of_times_and_their_days(rows: list[tuple[datetime]]) -> None:
     for name in ("year", "month", "day"):
         assert compute(name, (DATETIME,), NUMBER, rows) == [getattr(time, name) for (time,) in rows]
     assert compute("to_date", (DATETIME,), DATE, rows) == [time.date() for (time,) in rows]
+
+
+@given(days, st.integers(-4_000_000, 4_000_000) | numbers)
+def test_a_day_that_many_days_later(day: date, count: int) -> None:
+    found = one("add_days", (DATE, NUMBER), DATE, day, count)
+    ordinal = day.toordinal() + count
+    if 1 <= ordinal <= date.max.toordinal():
+        assert found == date.fromordinal(ordinal)
+        assert one("days_between", (DATE, DATE), NUMBER, day, found) == count
+    else:
+        assert found.message == f"{count} days later is out of range: a date goes from day -719162 (0001-01-01) to 2932896 (9999-12-31)"
+
+
+@given(times, st.integers(-(10**12), 10**12) | numbers)
+def test_a_time_that_many_seconds_later(time: datetime, count: int) -> None:
+    found = one("add_seconds", (DATETIME, NUMBER), DATETIME, time, count)
+    microseconds = (time - datetime.min.replace(tzinfo=UTC)) // timedelta(microseconds=1) + count * 10**6
+    if 0 <= microseconds <= (datetime.max - datetime.min) // timedelta(microseconds=1):
+        assert found == datetime.min.replace(tzinfo=UTC) + timedelta(microseconds=microseconds)
+        assert one("seconds_between", (DATETIME, DATETIME), NUMBER, time, found) == count
+    else:
+        assert found.message.startswith(f"{count} seconds later is out of range: a datetime lies within the years 1 to 9999")
+
+
+@given(st.lists(st.tuples(times, times), max_size=5))
+def test_seconds_between_times_are_whole_ones_towards_zero(rows: list[tuple[datetime, datetime]]) -> None:
+    found = compute("seconds_between", (DATETIME, DATETIME), NUMBER, rows)
+    assert found == [math.trunc(Fraction((end - start) // timedelta(microseconds=1), 10**6)) for start, end in rows]
 
 
 @given(st.lists(st.tuples(days), max_size=5))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from datalog.ir.primitives import AGGREGATES, PRIMITIVES
 from datalog.repl import Session
 from datalog.statements import split_statements
 from tests.command_line import Outcome, datalog
@@ -49,7 +50,19 @@ def test_changes_wait_for_their_commit() -> None:
 
 
 def test_an_abort_forgets_what_was_staged() -> None:
-    assert after_paths("+edge(3,4).", "abort.", "commit.").out == "// committed: nothing changed\n"
+    outcome = after_paths("+edge(3,4). -edge(1,2).", "+edge(4,5).", "abort.", "commit.", "abort.")
+    assert outcome.out == "// aborted: 3 changes forgotten\n// committed: nothing changed\n// aborted: nothing was waiting\n"
+    assert (outcome.status, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("lines", "counted", "began"),
+    [(["+edge(3,4)."], "1 change of it was", 6), (["", "-edge(1,2). +edge(3,4).", ":quit"], "2 changes of it were", 7)],
+)
+def test_a_script_that_ends_before_its_commit_says_so(lines: list[str], counted: str, began: int) -> None:
+    outcome = after_paths(*lines)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert outcome.err == f"<stdin>:{began}:1: error: the script ends, and {counted} not committed\n    hint: changes wait for `commit.`\n"
 
 
 def test_the_last_word_on_a_fact_wins() -> None:
@@ -95,15 +108,70 @@ def test_a_fact_file_that_is_missing_leaves_the_program_as_it_was(tmp_path: Path
 
 def test_list_rules_and_plan_describe_the_session() -> None:
     listed = after_paths(":list").out
-    assert "edge(x: number, y: number)    given       2\n" in listed
-    assert "path(c1: number, c2: number)  derived     3\n" in listed
+    assert "edge(x: number, y: number)  given       2\n" in listed
+    assert "path(x: number, y: number)  derived     3\n" in listed
     assert after_paths(":rules").out == "path(x, y) :- edge(x, y).\npath(x, z) :- edge(x, y), path(y, z).\n"
     assert "order        y, x, z" in after_paths(":plan").out
 
 
 def test_help_names_every_command() -> None:
     shown = talk(":help").out
-    assert all(command in shown for command in (":list", ":rules", ":plan", ":load", ":quit", "commit.", "abort.", "?-"))
+    assert all(command in shown for command in (*Session(None, Path()).commands, "commit.", "abort.", "?-") if command != ":help")
+    words = set(shown.split())
+    assert words >= {"operators", "functors", "aggregates", "band", "lnot", *AGGREGATES}
+    assert {name for name in PRIMITIVES if name.isidentifier()} - words == {"neg"}, "which is written -x"
+
+
+@pytest.mark.parametrize(
+    ("lines", "column", "kept"),
+    [
+        (["?- path(1, x)", "?- path(2, x)."], 14, "1 row\nx\n-\n3\n"),
+        (["?- path(1, x)", "back(x, y) :- edge(y, x)."], 14, "// back (2 rows)\n"),
+        (["back(x, y) :- edge(y, x)", "loop(x) :- path(x, x)."], 25, "// loop (0 rows)\n"),
+        (["+edge(3, 4)", "?- path(3, 4)."], 12, "false\n"),
+        (["+edge(3, 4)", "commit."], 12, "// committed: nothing changed\n"),
+        (["?- edge(x, y), x = 1", "edge(3, 4).", "?- edge(3, 4)."], 21, "+path(1,4).\n+path(2,4).\n+path(3,4).\ntrue\n"),
+        (["edge(3, 4)", ".decl z(x: number)", "?- z(1)."], 11, "false\n"),
+        (["?- path(3, 4)", ":rules"], 14, "path(x, y) :- edge(x, y).\npath(x, z) :- edge(x, y), path(y, z).\n"),
+    ],
+)
+def test_a_forgotten_full_stop_costs_its_own_statement_only(lines: list[str], column: int, kept: str) -> None:
+    outcome = after_paths(*lines)
+    assert (outcome.status, outcome.out) == (1, kept)
+    assert outcome.err.startswith(f"<stdin>:6:{column}: error: the full stop is missing\n    {lines[0]}\n")
+    assert outcome.err.count("error:") == 1
+    assert "ends with a full stop: `.`" in outcome.err
+
+
+def test_another_mistake_before_a_forgotten_full_stop_is_told_first() -> None:
+    outcome = after_paths("?- path(1, x", "?- path(2, x).", "+edge(1", "abort.")
+    assert [line for line in outcome.err.splitlines() if "error" in line] == [
+        "<stdin>:6:13: error: expected `)` or `,` before the end of the text",
+        "<stdin>:8:8: error: expected `,` or `)`, found `.`",
+    ]
+    assert outcome.out == "1 row\nx\n-\n3\n// aborted: nothing was waiting\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        (":rollback", "`abort.` forgets"),
+        (":commit", "`commit.` has no colon"),
+        (":lst", "did you mean `:list`?"),
+        (":zzz", "there are :explain,"),
+    ],
+)
+def test_a_command_that_is_not_there_hints_at_what_was_meant(command: str, hint: str) -> None:
+    outcome = after_paths(command)
+    assert outcome.status == 1
+    assert outcome.err.startswith(f"error: there is no command {command}; {hint}")
+
+
+def test_why_explains_and_hints_at_whynot() -> None:
+    outcome = after_paths(":why path(1, 2)", ":why path(3, 1)")
+    assert outcome.out.startswith("path(1, 2)  by ")
+    assert outcome.err.startswith("error: path(3, 1) does not hold\n    hint: ")
+    assert ":whynot" in outcome.err
 
 
 def test_quit_ends_the_session() -> None:
@@ -125,7 +193,7 @@ def test_quit_ends_the_session() -> None:
         ),
         ("q(x) :- edge(x, y), y / 0 > 1.", "<stdin>:6:", "^"),
         ("q(x :- edge(x, y).", "<stdin>:6:", "    q(x :- edge(x, y).\n"),
-        (":lst", "error: there is no command :lst; there are :explain, :help, ", ""),
+        (":lst", "error: there is no command :lst; did you mean `:list`?", ""),
         (":load nowhere.dl", "nowhere.dl: error: cannot read nowhere.dl", ""),
     ],
 )
@@ -186,6 +254,19 @@ def test_names_that_can_be_completed_follow_the_program() -> None:
         ("x(y) :- z(y), y = 1.", ["clauses"], ""),
         ("ns.p(1). ", ["clauses"], ""),
         ("commit", [], "commit"),
+        ("p(1)\nq(2).", ["clauses", "clauses"], ""),
+        ("p(1). q(2)\nr(3). s(4).", ["clauses", "clauses"], ""),
+        ("+p(1)\n^f[2] = 3\n-f[2].", ["change", "change", "change"], ""),
+        ("p(x) :- q(x)\n+r(1).", ["clauses", "change"], ""),
+        # What a line may go on with:
+        ("p(x) :- q(x, y), x = y\n+f(y).", ["clauses"], ""),
+        ("p(x) :- q(x, y), x = y\nband f(y).", ["clauses"], ""),
+        ("p(x) :- q(x, y), x = y band\nf(y).", ["clauses"], ""),
+        ("p(x) :-\nq(x),\nr(x).", ["clauses"], ""),
+        ("p(x) :- q(x)\n  r(x).", ["clauses"], ""),
+        ("p(t) <- agg<<t = sum(c)>>\nmeal(c).", ["clauses"], ""),
+        ("p(n) :- n = count :\n{ q(_) }.", ["clauses"], ""),
+        ('p("?-\n?- q(x).', ["clauses", "query"], ""),
     ],
 )
 def test_statements_end_with_their_full_stop(text: str, kinds: list[str], rest: str) -> None:
