@@ -3,7 +3,7 @@
 Cells (the variables of each rule, the columns whose type is not declared) carry the set of types that they may still have.
 Uses merge cells and narrow sets, to a fixpoint by union-find; a use that would leave none is reported at its place, with
 the use that had decided, and is otherwise ignored, so that one mistake is told once. What stays open takes the first of
-number, unsigned, float, symbol that it admits.
+number, unsigned, float, symbol that it admits; but where `to_decimal` makes a decimal, its scale must be said.
 
 A literal has the type that its context says: an integer may be a number, an unsigned, a float or a decimal, a text between
 quotes a symbol, a date or a datetime. The two sides of a comparison have one type; what the arguments of a primitive or an
