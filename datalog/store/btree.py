@@ -68,6 +68,7 @@ __all__ = [
     "SET",
     "TOTAL",
     "BTree",
+    "widest",
 ]
 
 SCANS_OF_PAYLOADS = (GREATEST_PAYLOAD, TOTAL, ODD_BITS, PRODUCT)
@@ -76,6 +77,11 @@ SCANS_OF_PAYLOADS = (GREATEST_PAYLOAD, TOTAL, ODD_BITS, PRODUCT)
 BULK = 256
 NO_WORDS = np.empty(0, np.int64)
 WORD = np.dtype(np.int64)
+
+
+def widest(pool: PagePool, scan: int = NO_SCAN) -> int:
+    """How many columns rows may have, so that an inner page has room for three children."""
+    return (pool.words - HEADER) // 3 - 2 - (scan != NO_SCAN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,8 @@ class BTree:
             raise ValueError("this scan needs a payload")
         room = self.pool.words - HEADER
         limit = self.pool.rows_per_page or room
+        if self.width > widest(self.pool, self.scan):
+            raise ValueError(f"pages of {self.pool.words} words are too small for rows of {self.width} columns")
         shape = np.empty(SHAPE_WORDS, np.int64)
         shape[:] = (
             self.width,
@@ -103,8 +111,6 @@ class BTree:
             min(room // (self.width + self.payload), limit),
             min(room // (self.width + 2 + (self.scan != NO_SCAN)), limit),
         )
-        if shape[INNER_CAP] < 3:
-            raise ValueError(f"pages of {self.pool.words} words are too small for rows of {self.width} columns")
         shape.flags.writeable = False
         object.__setattr__(self, "shape", shape)
 

@@ -16,7 +16,8 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.store.btree import COUNT_UP, NO_SCAN, SET, TOTAL, BTree
+from datalog.errors import DatalogError
+from datalog.store.btree import COUNT_UP, NO_SCAN, SET, TOTAL, BTree, widest
 from datalog.store.pool import PagePool
 from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE, Tally
@@ -138,7 +139,13 @@ class Storage:
         kept = self.arrangements[predicate]
         carried = self.payloads[predicate]
         payload = carried == "stamps" or (carried in COUNTING and not kept)
-        tree = BTree(self.pool, len(columns), payload=payload, scan=TOTAL if carried == "totals" and not kept else NO_SCAN)
+        scan = TOTAL if carried == "totals" and not kept else NO_SCAN
+        most = widest(self.pool, scan)
+        if len(columns) > most:
+            name, at, _ = predicate.partition("@")
+            whose = f"an intermediate result for {name}" if at and not predicate.endswith("@base") else name
+            raise DatalogError(f"{whose} has {len(columns)} columns, and {most} is the most that there can be")
+        tree = BTree(self.pool, len(columns), payload=payload, scan=scan)
         kept.append(Arrangement(self.add_tree(), columns, tree, columns == tuple(range(len(columns)))))
         return kept[-1]
 

@@ -11,7 +11,7 @@ import pytest
 
 import datalog
 from datalog import Database
-from datalog.errors import DataError, EvaluationError, InternalError, ProgramError
+from datalog.errors import DataError, DatalogError, EvaluationError, InternalError, ProgramError
 from datalog.store.storage import Storage
 from datalog.transaction import Changes
 
@@ -152,6 +152,21 @@ def test_rows_of_as_many_columns_as_a_page_has_room_for_come_and_go() -> None:
         present = (present | coming) - going
         assert set(db["ends"]) == {(row[0], row[-1]) for row in present}
     db.check()
+
+
+@pytest.mark.parametrize("rule", ["", "p(c1) :- wide({columns}).", "wide({columns}) :- wide({columns}), c0 = c1."])
+def test_more_columns_than_there_can_be_are_refused_by_name(rule: str) -> None:
+    columns = [f"c{at}" for at in range(83)]
+    typed = ", ".join(f"{column}: number" for column in columns)
+    with pytest.raises(DatalogError, match=r"^wide has 83 columns, and 82 is the most that there can be$"):
+        Database(f".decl wide({typed})\n.input wide\n{rule.format(columns=', '.join(columns))}")
+
+
+def test_an_intermediate_result_of_too_many_columns_is_told_from_a_predicate() -> None:
+    left, right = ([f"{side}{at}" for at in range(42)] for side in "ab")
+    body = f"left({', '.join(left)}), right({', '.join(right)}), n = count : {{ third(z), z != {' + '.join(left + right)} }}"
+    with pytest.raises(DatalogError, match=r"^an intermediate result for far has 84 columns, and 82 is the most that there can be$"):
+        Database(f"far(n) :- {body}.")
 
 
 def test_generators_and_any_iterables_of_rows_are_taken(db: Database) -> None:
