@@ -57,7 +57,8 @@ def _check_operation(operation: Operation, primitives: Primitives, findings: Fin
     meant = OTHER_NAMES.get(name, name)
     if meant in AGGREGATES and (not found or count == 1):
         message = f"`{name}` is an aggregate" if meant == name else f"`{name}` is the aggregate `{meant}`"
-        findings.add(operation.span, message, _aggregate_hint(operation, meant, findings, rule))
+        body = findings.one_line(rule.body.span) if rule else ""
+        findings.add(operation.span, message, aggregate_hint(operation, rule, body))
     elif not found:
         known = [known for known in primitives if known.isidentifier() and known != "neg"]
         hint = did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
@@ -69,13 +70,6 @@ def _check_operation(operation: Operation, primitives: Primitives, findings: Fin
         findings.add(operation.span, f"`{operation.name}` has {found_here} here", f"it takes {takes} {noun}")
     elif name == "to_decimal" and count == 2 and scale_of(operation) is None:
         findings.add(operation.arguments[1].span, "this is no scale of a decimal", f"write a number from 0 to {GREATEST_SCALE}")
-
-
-def _aggregate_hint(operation: Operation, name: str, findings: Findings, rule: Rule | None) -> str:
-    body = findings.one_line(rule.body.span) if rule is not None else ""
-    if rule is None or not body:
-        return f"write t = {name}{' x' * (name != 'count')} : {{ … }} in the body of a rule"
-    return aggregate_hint(rule, operation, body)
 
 
 def _check_aggregate(aggregate: Aggregate, findings: Findings) -> None:

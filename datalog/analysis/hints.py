@@ -22,7 +22,7 @@ _SECONDS = "add_seconds(t, 60) is the time a minute later, and seconds_between(a
 
 def way_out(whole: Term | Comparison | None, operand: Term, seen: Allowed, wanted: Allowed) -> str:
     """How `whole` could be written, of whose operands `operand` is `seen` and should be `wanted`; empty where nothing is known."""
-    if isinstance(whole, Operation) and whole.name in "+-" and (times := (seen | wanted) & TIMES):
+    if isinstance(whole, Operation) and whole.name in ("+", "-") and (times := (seen | wanted) & TIMES):
         return _SECONDS if times == {Type.DATETIME} else _DAYS
     if isinstance(whole, Operation) and whole.name.isidentifier():
         return _argument(operand, seen, wanted)
@@ -94,16 +94,20 @@ def scale_hint(operation: Operation) -> str:
     return f"declare the column that it goes to, or write {_text(_decimal(shown, 2))}"
 
 
-def aggregate_hint(rule: Rule, operation: Operation, body: str) -> str:
-    """The two right forms of `p(x, sum(y)) :- body`, or of `t = sum(y)` in a body; `body` is the rule's as it was written."""
+def aggregate_hint(operation: Operation, rule: Rule | None, body: str) -> str:
+    """The two right forms of `p(x, sum(y)) :- body`, or of `t = sum(y)` in a body; `body` is the rule's as it was written.
+
+    One form for what is no part of a rule with a body."""
     function = OTHER_NAMES.get(operation.name, operation.name)
     arguments = ", ".join(map(_text, operation.arguments))
     term, call = (function, f"{function}()") if function == "count" else (f"{function} {arguments}", f"{function}({arguments})")
+    if rule is None or not body:
+        return f"write {term} : {{ … }} in a body"
     heads = [term for head in rule.heads for term in head.terms]
     in_head = any(inner is operation for head in heads for inner in subterms(head))
     result = _fresh(rule) if in_head else next((test.left for test in _tests(rule) if test.right is operation), None)
     if not isinstance(result, Variable):
-        return f"write {term} : {{ … }}"
+        return f"write {term} : {{ … }} in a body"
     body = body if in_head and len(body) <= LONGEST_BODY else "…"
     written = [replace(head, terms=tuple(_plain(_exchanged_within(term, operation, result)) for term in head.terms)) for head in rule.heads]
     head = format_heads(replace(rule, heads=tuple(written)))
