@@ -40,6 +40,8 @@ def talk(session: Session) -> int:
             session.execute(text)
         except KeyboardInterrupt:
             print("interrupted; nothing of this has changed anything")
+    if session.staged:
+        print("// what waited for a commit is forgotten")
     return 0
 
 

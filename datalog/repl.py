@@ -13,20 +13,24 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, NoReturn
 
-from datalog.errors import DatalogError, Diagnostic, InternalError, PlacedError
+from datalog.errors import DatalogError, Diagnostic, InternalError, PlacedError, ProgramError
+from datalog.io.literals import closest
 from datalog.outputs import derived_names
 from datalog.render import SHOWN_ROWS, counted, print_table
 from datalog.runner import announce_compilation, evaluate, say
-from datalog.statements import Statement, split_statements
+from datalog.statements import Kind, Statement, kind_of, split_statements
 from datalog.syntax import tree
+from datalog.syntax.operators import LEVELS, PREFIX_WORDS
 
 if TYPE_CHECKING:
     from datalog.io.stream import StagedTransaction
     from datalog.ir.core import Row
     from datalog.transaction import Changes
 
+WORD_OPERATORS = [*(name for level in LEVELS.values() for name in level if name.isidentifier()), *PREFIX_WORDS]
 HELP = """\
 path(x, y) :- edge(x, y).    add a rule; a fact or a declaration likewise
 +edge(1, 2).  -edge(2, 3).   change facts, or with ^price["tea"] = 5. the value of a key; it waits for
@@ -35,7 +39,7 @@ commit.       abort.         do it and see what follows from it, or forget it
 :list                        predicates and how many rows they have
 :rules                       the rules of the program
 :plan                        how the rules are evaluated and maintained
-:explain path(1, 3)          why a fact holds
+:explain path(1, 3)          why a fact holds; so does :why
 :whynot path(3, 1)           why a fact does not hold
 :load FILE                   add the clauses of a file
 :quit                        leave, as Ctrl-D does
@@ -51,7 +55,13 @@ def converse(program: Path | None, facts: Path) -> int:
         from datalog.prompt import talk
 
         return talk(session)
-    return 0 if read_script(session, sys.stdin) else 1
+    well = read_script(session, sys.stdin)
+    if session.staged:
+        message = (
+            f"the script ends, and {counted(session.waiting, 'change')} of it {'was' if session.waiting == 1 else 'were'} not committed"
+        )
+        print(Diagnostic(message, "<stdin>", session.began, 1, hint="changes wait for `commit.`"), file=sys.stderr)
+    return 0 if well and not session.staged else 1
 
 
 def read_script(session: Session, lines: Iterable[str]) -> bool:
@@ -75,6 +85,7 @@ class Session:
         self.facts = facts
         self.database = evaluate("" if program is None else program, facts, quiet=False)
         self.staged: list[StagedTransaction] = []  # one a statement
+        self.began = 0  # the line of the first of them
         self.over = False
         self._commands: dict[str, Callable[[str], None]] = {
             "help": self._help,
@@ -82,6 +93,7 @@ class Session:
             "rules": self._rules,
             "plan": self._plan,
             "explain": self._explain,
+            "why": self._explain,
             "whynot": self._why_not,
             "load": self._load,
             "quit": self._quit,
@@ -95,11 +107,22 @@ class Session:
         """Do what the text says, statement by statement; an error is shown and ends it. Whether there was none."""
         statements, rest = split_statements(text)
         if rest < len(text):
-            statements.append(Statement("clauses", rest, len(text.rstrip())))  # the parser will say what is missing
+            statements.append(Statement(kind_of(text[rest:].rstrip()), rest, len(text.rstrip()), complete=False))
+        well = True
+        for statement in statements:
+            if self.over:
+                break
+            if not self._try(statement, text, file, first_line):
+                well = False
+                if statement.complete:  # behind a forgotten full stop another statement begins, which may be right
+                    break
+        return well
+
+    def _try(self, statement: Statement, text: str, file: str, first_line: int) -> bool:
+        """Do what one statement of the text says, or show what is wrong with it; whether it went well."""
+        waiting = len(self.staged)
         try:
-            for statement in statements:
-                if not self.over:
-                    self._do(statement, text)
+            self._do(statement, text)
         except InternalError:
             raise
         except PlacedError as error:
@@ -110,6 +133,8 @@ class Session:
             return False
         finally:
             sys.stdout.flush()
+        if not waiting:
+            self.began = first_line + text.count("\n", 0, statement.start)
         return True
 
     def _complain(self, message: str) -> None:
@@ -117,24 +142,49 @@ class Session:
         print(message, file=sys.stderr, flush=True)
 
     def _do(self, statement: Statement, text: str) -> None:
-        own = text[statement.start : statement.end]
+        own = alone(text, statement)
+        if not statement.complete and statement.kind != "clauses":  # of clauses the parser says it
+            self._refuse_unfinished(statement.kind, own)
         match statement.kind:
             case "command":
-                name, _, argument = own[1:].strip().partition(" ")
+                name, _, argument = own.strip()[1:].strip().partition(" ")
                 if name not in self._commands:
-                    raise DatalogError(f"there is no command :{name}; there are {', '.join(self.commands)}")
+                    hint = INSTEAD.get(name) or closest(f":{name}", self.commands) or f"there are {', '.join(self.commands)}"
+                    raise DatalogError(f"there is no command :{name}; {hint}")
                 self._commands[name](argument.strip())
             case "query":
-                self._ask(alone(text, statement))
+                self._ask(own)
             case "change":
-                self.staged += self._changes(alone(text, statement))
+                self.staged += self._changes(own)
             case "commit":
                 staged, self.staged = self.staged, []
                 self._show(self._apply(staged))
             case "abort":
+                print(f"// aborted: {counted(self.waiting, 'change')} forgotten" if self.staged else "// aborted: nothing was waiting")
                 self.staged = []
             case "clauses":
-                self._extend(alone(text, statement))
+                self._extend(own)
+
+    def _refuse_unfinished(self, kind: Kind, text: str) -> NoReturn:
+        """ProgramError or StreamError for a statement without its full stop: what is wrong within it, or just that."""
+        from datalog.syntax import parse_literals
+
+        if kind == "query":
+            parse_literals(text, INPUT)
+        elif kind == "change":
+            list(self._changes(f"{text}."))
+        line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
+        raise ProgramError([Diagnostic("the full stop is missing", INPUT, line, column, hint="a statement ends with a full stop: `.`")])
+
+    @property
+    def waiting(self) -> int:
+        """How many changes wait for a commit."""
+        return sum(
+            len(rows)
+            for change in self.staged
+            for side in (change.insert, change.delete, change.upsert, change.delete_keys)
+            for rows in side.values()
+        )
 
     # --- queries and changes ----------------------------------------------------------------------------------------------
 
@@ -239,7 +289,17 @@ class Session:
     # --- commands ---------------------------------------------------------------------------------------------------------
 
     def _help(self, argument: str) -> None:
+        from datalog.ir.primitives import AGGREGATES, PRIMITIVES
+
         sys.stdout.write(HELP)
+        functors = [name for name in PRIMITIVES if name.isidentifier() and name != "neg" and name not in WORD_OPERATORS]
+        listed = (
+            ("operators", ["+", "-", "*", "/", "%", "^", *WORD_OPERATORS]),
+            ("functors", functors),
+            ("aggregates", list(AGGREGATES)),
+        )
+        for what, names in listed:
+            print(fill(" ".join(names), 100, initial_indent=f"{what:<29}", subsequent_indent=" " * 29))
 
     def _list(self, argument: str) -> None:
         from datalog.ir.text import format_signature
@@ -287,6 +347,13 @@ class Session:
         self.over = True
 
 
+INSTEAD = {
+    "commit": "`commit.` has no colon and a full stop",
+    "abort": "`abort.` has no colon and a full stop",
+    "rollback": "`abort.` forgets the changes that wait",
+    "exit": "`:quit` leaves",
+    "query": "a query begins with `?-`",
+}
 INPUT = "<typed>"  # the file of an error whose line counts within the text that was typed
 
 

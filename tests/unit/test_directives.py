@@ -65,6 +65,5 @@ def test_files_that_would_be_written_over_are_refused(text: str, message: str) -
 
 
 def test_inputs_may_share_a_file_of_facts_and_outputs_may_be_printed() -> None:
-    text = 
-        DECLARED + '.input p(filename="x")\n.input q(filename="x", rejects="y")\n.output p(IO=stdout)\n.output q\n.output q\n', "p.dl"
-    )
+    text = '.input p(filename="x")\n.input q(filename="x", rejects="y")\n.output p(IO=stdout)\n.output q\n.output q\n'
+    assert len(compile_program(DECLARED + text, "p.dl")[1].directives) == 5

@@ -144,12 +144,12 @@ def test_a_forgotten_full_stop_costs_its_own_statement_only(lines: list[str], co
 
 
 def test_another_mistake_before_a_forgotten_full_stop_is_told_first() -> None:
-    outcome = after_paths("?- path(1, x", "?- path(2, x).", "+edge(1", "abort.")
+    outcome = after_paths("?- path(1, x", "?- path(2, x).", "+edge(1", "?- edge(9, x).")
     assert [line for line in outcome.err.splitlines() if "error" in line] == [
         "<stdin>:6:13: error: expected `)` or `,` before the end of the text",
         "<stdin>:8:8: error: expected `,` or `)`, found `.`",
     ]
-    assert outcome.out == "1 row\nx\n-\n3\n// aborted: nothing was waiting\n"
+    assert outcome.out == "1 row\nx\n-\n3\n0 rows\n"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_names_that_can_be_completed_follow_the_program() -> None:
         ("ns.p(1). ", ["clauses"], ""),
         ("commit", [], "commit"),
         ("p(1)\nq(2).", ["clauses", "clauses"], ""),
-        ("p(1). q(2)\nr(3). s(4).", ["clauses", "clauses"], ""),
+        ("p(1). q(2)\nr(3). s(4).", ["clauses", "clauses", "clauses"], ""),
         ("+p(1)\n^f[2] = 3\n-f[2].", ["change", "change", "change"], ""),
         ("p(x) :- q(x)\n+r(1).", ["clauses", "change"], ""),
         # What a line may go on with:
