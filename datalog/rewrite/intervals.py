@@ -74,7 +74,10 @@ def _sides(literal: Literal, groups: frozenset[str]) -> Iterator[tuple[Variable,
 
 def _may_be_end(term: Term) -> bool:
     """Whether a term, computed beside the aggregation, has a value: only sums and products beyond 64 bits have none."""
-    return not isinstance(term, Operation) or (term.name in ("+", "-", "*", "neg") and all(map(_may_be_end, term.arguments)))
+    if not isinstance(term, Operation):
+        return True
+    names = ("+", "*") if term.type is Type.UNSIGNED else ("+", "-", "*", "neg")  # 3u - 4u is no rare slip
+    return term.name in names and all(map(_may_be_end, term.arguments))
 
 
 def _end(bounds: list[tuple[str, Term]], beside: list[Literal], taken: set[str]) -> tuple[str, Variable] | None:

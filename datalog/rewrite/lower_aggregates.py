@@ -15,8 +15,8 @@ one of its own variables, the aggregate asks for intervals of that key instead, 
 
     p@body1(day, v) ← sales(day, v)        p@need1(a, b) ← …        p@agg1(a, b, sum) = sum over p@body1(day, v), a ≤ day ≤ b
 
-Wildcards of the body's atoms become variables, since each row counts, and a disjunction in it becomes a predicate. Aggregations
-over equal bodies share them.
+Wildcards of the body's atoms become variables, since each row counts, and a disjunction in it becomes a predicate of the
+variables that all its branches bind. Aggregations over equal bodies share them.
 """
 
 from __future__ import annotations
@@ -182,8 +182,10 @@ class _Lowering:
         return replace(literal, terms=tuple(terms))
 
     def _alternatives(self, disjunction: Disjunction, others: Flat, used: frozenset[str], context: Flat) -> Literal:
-        """A predicate of the variables that the disjunction shares with the rest or are `used`, so that a row counts once."""
-        rest = used | names_in((*others, *context, *self._rule.heads), ())
+        """A predicate of the variables that each branch binds, that the disjunction shares with the rest, or that are `used`.
+
+        So a row counts once, whatever branches it is in."""
+        rest = used | names_in((*others, *context, *self._rule.heads), ()) | bound_by([disjunction], frozenset())
         columns = shared_variables(disjunction, rest)
         around = tuple(literal for literal in (*others, *context) if not _aggregates(literal))
         assert can_stand_alone(columns, disjunction, around)

@@ -138,14 +138,15 @@ class _Flattening:
 def counted(fold: Fold) -> frozenset[str]:
     """The variables whose values tell the assignments of an aggregate's body apart.
 
-    Those that stand in a disjunction, and nowhere beside it, are not among them, and neither are those of a negation alone.
+    Those that stand in some branches of a disjunction only, and nowhere beside it, are not among them, and neither are those of a
+    negation alone.
     """
     names = {*fold.groups, *(name for total in fold.totals for argument in total.arguments for name in mentions(argument))}
     within: set[str] = set()  # of disjunctions and negations
     for literal in fold.body:
         match literal:
             case Or():
-                names.update(within & set(mentions(literal)))
+                names.update(within & set(mentions(literal)), _in_each_branch(literal))
                 within.update(mentions(literal))
             case Not():
                 continue
@@ -155,6 +156,21 @@ def counted(fold: Fold) -> frozenset[str]:
         if isinstance(literal, Not):
             names.update(within & set(mentions(literal)))
     return frozenset(names)
+
+
+def _in_each_branch(disjunction: Or) -> set[str]:
+    """The variables that every branch gives a value."""
+    return set.intersection(*(set[str]().union(*map(_given, branch)) for branch in disjunction.branches))
+
+
+def _given(literal: Literal) -> set[str]:
+    match literal:
+        case Or():
+            return _in_each_branch(literal)
+        case Not():
+            return set()
+        case _:
+            return set(mentions(literal))
 
 
 def renamed_term(term: Term, names: Mapping[str, str]) -> Term:

@@ -159,6 +159,19 @@ def test_a_body_may_be_a_disjunction_alone() -> None:
     assert rules_of(program, "body") == ["out@body1(x) ← out@or1(x)."]
 
 
+def test_the_rows_of_a_disjunction_count_by_what_each_of_its_branches_binds() -> None:
+    program = lowered(".decl n(k: number) n(k) :- k = count : { (region(s) ; sales(s, d, _), d > 3) }.")
+    assert rules_of(program, "or") == ["n@or1(s) ← region(s).", "n@or1(s) ← sales(s, d, _), d > 3."]
+
+
+def test_a_difference_of_unsigned_is_no_end() -> None:
+    program = lowered(
+        ".decl u(d: unsigned) .decl w(d: unsigned, k: number) w(d, k) :- u(d), k = count : { u(e), e >= d - 7 }."
+        " w(d, k) :- u(d), k = count : { u(e), e >= d + 7 }."
+    )
+    assert sorted(bool(aggregate.needs) for aggregate in aggregates_of(program)) == [False, True]
+
+
 def test_a_computation_that_may_fail_is_made_for_what_is_asked_for_only() -> None:
     program = lowered('out(r, t) :- region(r), r != "x", t = sum 10 / x : { sales(r, _, x) }.')
     assert rules_of(program, "need") == ['out@need1(r) ← region(r), r != "x".']
