@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from datalog.store.values import Values
 
 Words = NDArray[np.int64]
+
+STREAM = re.compile(  # what begins a stream of transactions, and no program
+    r"""(?:\s|//[^\n]*|%[^\n]*)*(?:[+^-]\s*[A-Za-z_?][\w?.]*\s*[(\[]|(?P<json>\{\s*"(?:insert|delete|upsert|delete_keys|txn)"))"""
+)
 
 
 def read_program(program: str | Path) -> tuple[str, str]:
@@ -47,7 +52,14 @@ def compile_program(text: str, file: str, primitives: Primitives | None = None) 
     from datalog.rewrite import lower
     from datalog.syntax import parse
 
-    written = parse(text, file)
+    try:
+        written = parse(text, file)
+    except ProgramError as error:
+        if stream := STREAM.match(text):
+            usage = "--stream FILE --format jsonl" if stream["json"] else "--stream FILE"
+            hint = f"this is a stream of transactions, no program: datalog run PROGRAM.dl {usage}"
+            raise ProgramError([replace(error.diagnostics[0], hint=hint)]) from None
+        raise
     with quoting(text, file):
         try:
             program = analyse(written, PRIMITIVES if primitives is None else primitives)

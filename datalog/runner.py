@@ -150,7 +150,9 @@ def say(transaction: Transaction, staged: StagedTransaction) -> None:
 
 
 def where(error: DatalogError, item: StagedTransaction | StreamError, file: str) -> Iterator[str]:
-    """The place of a transaction whose error has another place, or none."""
-    if not isinstance(item, StreamError):
+    """That the transaction was rejected, and its place where the error has another, or none."""
+    if isinstance(item, StreamError):
+        yield "    the transaction was rejected"
+    else:
         lines = f"line {item.first_line}" if item.first_line == item.last_line else f"lines {item.first_line} to {item.last_line}"
         yield f"    the transaction of {lines} of {file} was rejected"

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError, InternalError
+from datalog.evaluate.join import written_as
 from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.totals import Totals
@@ -175,7 +176,8 @@ class Aggregate:
         message = f"`{aggregate.function}` leaves the 64-bit range" + (f" where {bound}" if bound else "")
         span = aggregate.span
         hint = "values are 64-bit; use float, or smaller groups"
-        return EvaluationError([Diagnostic(f"{message}, in the rule `{aggregate.text}`", span.file, span.line, span.column, hint=hint)])
+        message = f"{message}, in the {written_as(aggregate.head, aggregate.text)}"
+        return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
 
 
 def first_of_each(rows: Words) -> Words:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError
 from datalog.evaluate.memo import Memo
-from datalog.ir.core import Type
+from datalog.ir.core import QUERY, Type
 from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
 from datalog.plan.encode import EncodedPlan
@@ -252,8 +252,13 @@ class Join:
         }
         binding = ", ".join(f"{name} = {shown(value)}" for name, value in bound.items())
         message = f"`{operation.name}` {what}" + (f" where {binding}" if binding else "")
-        message = f"{message.removesuffix(',')}, in the rule `{rule.text}`"
+        message = f"{message.removesuffix(',')}, in the {written_as(rule.head, rule.text)}"
         raise EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)]) from cause
+
+
+def written_as(head: str, text: str) -> str:
+    """What messages call the rule or the query that core rules for `head` come from."""
+    return f"{'query' if head.startswith(QUERY) else 'rule'} `{text}`"
 
 
 def _emptied(into: list[Words], buffer: Words, state: Words, counter: int) -> Words:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.join import Join
-from datalog.ir.core import CoreRule, Predicate, Stratum
+from datalog.ir.core import QUERY, CoreRule, Predicate, Stratum
 from datalog.plan.order import variables_of
 from datalog.plan.rule import RulePlan, plan_rule
 from datalog.plan.statistics import Uniform
@@ -24,7 +24,6 @@ from datalog.store.storage import Storage
 from datalog.store.values import Values
 
 Words = NDArray[np.int64]
-QUERY = "?query"
 ORDERS_TRIED = 200
 
 

@@ -2,7 +2,7 @@
 
 Names decide if they are the predicate's, in whatever order, and nothing else is there; upper and lower case are then as good as each
 other. If none of them is the predicate's, columns go by position. What lies between is a mistake: a name that is misspelled must
-not send another column's values to its place. A predicate that is not declared has the columns c1, c2, …, which nobody needs to know.
+not send another column's values to its place. Columns that nothing names are called c1, c2, …, which nobody needs to know.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ files, and decimals are numbers, of which every digit counts, or strings, as who
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -27,6 +28,7 @@ from datalog.store.values import canonical, noun
 SIDES = ("delete", "delete_keys", "upsert", "insert")  # in the order in which they apply
 KEYS = (*SIDES, "txn")
 BLANK = " \t\r\n"
+TEXT = re.compile(r"\s*(?:[+^-]\s*[A-Za-z_?]|commit\s*\.|abort\s*\.|//|%)")
 Path = tuple[str | int, ...]
 
 
@@ -57,6 +59,8 @@ def read_line(line: str, number: int, signature: Mapping[str, Predicate]) -> Sta
     except json.JSONDecodeError as error:
         end = len(line.rstrip())
         hint = "each line holds one whole transaction" if error.pos >= end else ""
+        if TEXT.match(line):
+            hint = "a stream of facts such as +p(1). is read with --format text, as it is without --format"
         place = min(error.pos, end)
         raise BadFact(f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}", place, place + 1, hint) from None
     except (RecursionError, ValueError) as error:  # nested too deep, or an integer longer than Python reads

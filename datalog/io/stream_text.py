@@ -189,6 +189,8 @@ class Scanner:
             raise AssertionError("a complete keyword is read before this")
         if sign.text not in ("+", "-", "^"):
             hint = "a fact is inserted by `+` and deleted by `-` before it" if sign.kind == "name" else ""
+            if sign.text == "{":
+                hint = "JSON lines are read with --format jsonl"
             raise unexpected(sign, "`+`, `-`, `^`, `commit.` or `abort.`", hint)
         name = self._next()
         if name.kind != "name":

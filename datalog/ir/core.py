@@ -136,6 +136,9 @@ class ForcedOrder:
     ignored: str = ""
 
 
+QUERY = "?query"  # the head of a query's rule; the names of its helpers begin so
+
+
 @dataclass(frozen=True, slots=True)
 class CoreRule:
     """`head(head_columns) ← atoms, bindings, filters`; `variables` are names for people, unique in the rule."""

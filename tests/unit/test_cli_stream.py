@@ -146,6 +146,44 @@ def test_a_bad_json_line_names_its_place(program: Path) -> None:
     assert outcome.err.startswith('<stdin>:1:26: error: "x" is no number (column y of edge)')
 
 
+@pytest.mark.parametrize(
+    ("options", "stream", "hint"),
+    [
+        ([], '{"insert": {"edge": [[3, 4]]}}\n', "JSON lines are read with --format jsonl"),
+        (["--format", "jsonl"], "+edge(3,4).\ncommit.\n", "a stream of facts such as +p(1). is read with --format text"),
+        (["--format", "jsonl"], "// first\n+edge(3,4).\ncommit.\n", "a stream of facts such as +p(1). is read with --format text"),
+    ],
+)
+def test_a_stream_in_the_other_format_hints_at_it(program: Path, options: list[str], stream: str, hint: str) -> None:
+    outcome = datalog("run", program, "--stream", "-", "--changes-only", *options, stdin=stream)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert f"    hint: {hint}" in outcome.err
+
+
+@pytest.mark.parametrize("stream", ["+edge(3,;).\ncommit.\n", "+edge(1,2). +ghost(1).\ncommit.\n", "+edge(3,4).\n"])
+def test_every_bad_transaction_says_that_it_was_rejected(program: Path, stream: str) -> None:
+    outcome = datalog("run", program, "--stream", "-", "--changes-only", stdin=stream)
+    assert outcome.status == 1
+    assert outcome.err.endswith("\n    the transaction was rejected\n")
+
+
+@pytest.mark.parametrize(
+    ("stream", "option"),
+    [
+        ("// today\n+edge(3,4).\n-edge(4,5).\ncommit.\n", "--stream FILE"),
+        ('^price["tea"] = 5.\ncommit.\n', "--stream FILE"),
+        ('{"insert": {"edge": [[3, 4]]}}\n', "--stream FILE --format jsonl"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_stream_that_is_given_as_the_program_hints_at_its_option(tmp_path: Path, command: str, stream: str, option: str) -> None:
+    (tmp_path / "x.txn").write_text(stream)
+    outcome = datalog(command, tmp_path / "x.txn")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert outcome.err.count("error:") == 1
+    assert outcome.err.endswith(f"    hint: this is a stream of transactions, no program: datalog run PROGRAM.dl {option}\n")
+
+
 def test_a_stream_that_is_not_there_is_an_error(program: Path) -> None:
     outcome = datalog("run", program, "--stream", "nowhere.txn")
     assert (outcome.status, outcome.out) == (1, "")

@@ -269,7 +269,7 @@ def test_an_error_within_a_query_shows_the_query_as_it_was_written(body: str, sh
     with pytest.raises(EvaluationError) as caught:
         Database("n(1). n(2).").query(body)
     (found,) = caught.value.diagnostics
-    assert f"in the rule `{shown}`" in found.message
+    assert f"in the query `{shown}`" in found.message
     assert "?query" not in str(caught.value)
 
 
