@@ -50,7 +50,8 @@ settings_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help="A setting: order.RULE=x,y,z binds the variables of a rule (its number in `datalog plan`, or the head of an only rule) in this "
-    "order; max_rounds=N, max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact; rows_per_page=N.",
+    "order; failing=error|skip: whether a computation without a value is an error or a literal that does not hold; max_rounds=N, "
+    "max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact: how records are joined; rows_per_page=N.",
 )
 
 
@@ -254,7 +255,8 @@ def plan(
 @facts_option
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show so many levels of the proof.  [default: all]")
 @click.option("--why-not", is_flag=True, help="Show what is missing for a fact that does not hold.")
-def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: bool) -> None:
+@settings_option
+def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: bool, settings: Sequence[str]) -> None:
     """Show why FACT, such as 'path(1, 3)', holds: a proof tree, each derived fact with its rule.
 
     With --why-not, for a fact that does not hold: how far each rule gets that could derive it, and the first literal that fails.
@@ -262,9 +264,11 @@ def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: b
     if why_not and depth is not None:
         raise click.UsageError("--depth says something about a proof, and --why-not asks for none")
     from datalog.runner import announce_compilation, evaluate
+    from datalog.settings import read_settings
 
+    given = read_settings(settings)
     announce_compilation(quiet=False)
-    database = evaluate(program, facts, quiet=False)
+    database = evaluate(program, facts, quiet=False, **given)
     click.echo(str(database.why_not(fact) if why_not else database.explain(fact, depth=depth)))
 
 

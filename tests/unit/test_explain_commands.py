@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from datalog.settings import LEAST, SECONDS, WORDS
 from tests.command_line import datalog
 
 PROGRAM = """\
@@ -66,6 +67,24 @@ def test_a_depth_says_nothing_about_what_is_missing(program: Path) -> None:
     outcome = datalog("explain", "--why-not", "--depth", "2", program, "path(3, 1)")
     assert outcome.status == 2
     assert "--depth says something about a proof" in outcome.err
+
+
+def test_settings_are_those_of_a_run(program: Path) -> None:
+    program.write_text(f"{PROGRAM}inverse(x, 12 / (x - 1)) :- edge(x, _).\n")
+    failed = datalog("explain", program, "inverse(2, 12)", "-F", program.parent)
+    assert failed.status == 1 and "divides by zero" in failed.err
+    outcome = datalog("explain", program, "inverse(2, 12)", "-F", program.parent, "--set", "failing=skip")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "├─ edge(2, 3)  given\n" in outcome.out
+    wrong = datalog("explain", program, "inverse(2, 12)", "-F", program.parent, "--set", "failing=never")
+    assert wrong.status == 2 and "failing is one of error, skip, not never" in wrong.err
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "explain"])
+def test_help_names_every_setting(command: str) -> None:
+    choices = [f"{name}={'|'.join(words)}" for name, words in WORDS.items() if name != "maintain"]
+    written = "".join(datalog(command, "--help").out.split())
+    assert all(setting in written for setting in [*choices, *(f"{name}=" for name in (*LEAST, SECONDS, "order.RULE"))])
 
 
 def test_the_repl_explains(program: Path) -> None:

@@ -63,9 +63,18 @@ def test_the_wheel_holds_the_grammar_and_no_tests(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         assert archive.read("datalog/syntax/datalog.lark") == (ROOT / "grammar" / "datalog.lark").read_bytes()
+    assert "datalog/py.typed" in names, "or type checkers do not read the annotations"
     sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "datalog").rglob("*.py")}
     assert sources <= set(names)
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"datalog"}
+
+
+def test_each_kind_of_dataframe_has_an_extra(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    extras = {line.removeprefix("Provides-Extra: ") for line in metadata.splitlines() if line.startswith("Provides-Extra: ")}
+    assert extras >= {"pandas", "polars"}
+    assert "Requires-Dist: pandas>=2.2; extra == 'pandas'" in metadata
 
 
 def test_the_readmes_program_runs_outside_the_checkout(installed: Path, away: Path) -> None:
