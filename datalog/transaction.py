@@ -83,6 +83,9 @@ class Transaction:
     def insert(self, predicate: str, rows: Any) -> None:
         """Stage rows to insert: tuples, a DataFrame, an Arrow table, any iterable. Raises DataError for rows that do not fit.
 
+        Columns of a table go by their names if these are the predicate's, in any order, and by position if none of them is; dictionaries
+        among the rows go by name.
+
         A row of a functional predicate is its key and then the value; `{key: value}` will do, too. If a key that has a value
         gets another one by `insert`, the commit fails.
         """
