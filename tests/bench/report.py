@@ -103,6 +103,10 @@ class Report:
         self.console.print(text, highlight=False)
         self._list("notes").append(text)
 
+    def keep(self, name: str, figures: object) -> None:
+        """Keep what belongs to the figures of a benchmark and is not printed."""
+        self.benches[self._bench][name] = figures
+
     def save(self, path: Path) -> None:
         """Write all figures as JSON."""
         machine = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}

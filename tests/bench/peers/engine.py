@@ -36,7 +36,7 @@ class Engine:
 
     problems: ClassVar[frozenset[str]] = frozenset({"triangles", "closure", "points-to", "aggregates", "galen"})
     changing: ClassVar[frozenset[str]] = problems  # problems that it follows changes of
-    follows: ClassVar[Follows] = "recomputes"
+    follows: Follows = "recomputes"
     apart: ClassVar[bool] = True  # whether `load` and `evaluate` can be told apart
 
     def __init__(self, task: Task) -> None:

@@ -21,8 +21,8 @@ class Atom:
         return f"{self.name}({', '.join(map(variable, self.arguments))})"
 
     def prefix(self) -> str:
-        """`(name x y)`"""
-        return f"({' '.join((self.name, *self.arguments))})"
+        """`(name v.x v.y)`: variables are kept apart from predicates."""
+        return f"({' '.join((self.name, *(one if one.isdigit() else f'v.{one}' for one in self.arguments)))})"
 
 
 @dataclass(frozen=True, slots=True)

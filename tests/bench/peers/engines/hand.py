@@ -76,8 +76,10 @@ class Peer(Engine):
 
     def prepare_changes(self) -> None:
         if self.problem.name == "triangles":
+            self.follows = "incremental"
             self._follower = _Triangles(read_rows(self.place / "e.facts"))
         elif self.problem.name == "aggregates":
+            self.follows = "incremental"
             self._follower = _Groups(read_rows(self.place / "s.facts"))
         else:
             self.given()

@@ -89,14 +89,14 @@ class Peer(Engine):
         key = {name: pw.column_definition(primary_key=True, dtype=int) for name in ("relation", *(f"c{column}" for column in range(WIDTH)))}
         rows = pw.io.python.read(self._subject, schema=pw.schema_builder(key, name="Rows"), autocommit_duration_ms=None)
         given = {
-            name: rows.filter(rows.relation == number).select(**{f"c{column}": rows[f"c{column}"] for column in range(arity)})
+            name: rows.filter(rows.relation == number).select(**{f"c{column}": pw.this[f"c{column}"] for column in range(arity)})
             for number, (name, arity) in enumerate(self.problem.given.items())
         }
         result = self._aggregates(given["s"]) if self.problem.name == "aggregates" else self._rules(given)
         columns = result.column_names()
         ticks = rows.filter(rows.relation == TICK)
         told = pw.Table.concat_reindex(
-            result.with_columns(tick=0), ticks.select(**dict.fromkeys(columns, 0), tick=ticks.c0)
+            result.with_columns(tick=0), ticks.select(**dict.fromkeys(columns, 0), tick=pw.this.c0)
         )
         keep, seen = self.problem.name == "aggregates", [0]
         self._changed = 0
