@@ -32,7 +32,9 @@ def _peers(context: click.Context, parameter: click.Parameter, text: str) -> tup
 @click.argument("names", nargs=-1, type=click.Choice((*BENCHES, *BESIDE_PEERS)), metavar="[NAMES]...")
 @click.option("--seconds", default=60.0, show_default=True, help="How long one stream of transactions may take.")
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures as JSON.")
-@click.option("--peers", default="all", show_default=True, callback=_peers, help=f"Other engines: all, none, or some of {', '.join(PEERS)}.")
+@click.option(
+    "--peers", default="all", show_default=True, callback=_peers, help=f"Other engines: all, none, or some of {', '.join(PEERS)}."
+)
 @click.option("--small", is_flag=True, help="Beside peers: data of about a twentieth of the size.")
 @click.option("--rounds", default=3, show_default=True, help="Beside peers: the best of so many runs counts.")
 @click.option("--threads", default=1, show_default=True, help="Beside peers: how many threads engines that ask may use.")

@@ -67,7 +67,9 @@ def _changes_of_java(report: Report, ours: Mapping[str, Outcome], workloads: Map
             report.aim(Aim("w7-changes: median transaction to the evaluation", change / full, CHANGE, times))
 
 
-def _seconds(report: Report, what: str, outcome: Outcome | None, workload: Workload, limit: float, show: Callable[[float], str] = seconds) -> None:
+def _seconds(
+    report: Report, what: str, outcome: Outcome | None, workload: Workload, limit: float, show: Callable[[float], str] = seconds
+) -> None:
     best = outcome.best(workload) if outcome else None
     if best is not None:
         report.aim(Aim(what, best, limit, show))

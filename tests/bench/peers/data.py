@@ -168,7 +168,9 @@ class Data:
 
         def near(count: int) -> tuple[Words, Words]:
             first = generator.integers(0, classes, count)
-            return first, first // 300 * 300 + generator.integers(0, 300, count) % np.maximum(1, np.minimum(300, classes - first // 300 * 300))
+            return first, first // 300 * 300 + generator.integers(0, 300, count) % np.maximum(
+                1, np.minimum(300, classes - first // 300 * 300)
+            )
 
         children = np.arange(1, classes)
         parents = np.maximum(children - 1 - generator.integers(0, 25, classes - 1), 0)

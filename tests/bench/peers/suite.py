@@ -268,4 +268,10 @@ def machine(threads: int) -> dict[str, object]:
     if information.exists():
         lines = information.read_text(encoding="utf-8").splitlines()
         processor = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), processor)
-    return {"processor": processor, "cores": os.cpu_count(), "threads": threads, "system": platform.platform(), "python": platform.python_version()}
+    return {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
@@ -23,7 +22,9 @@ CSV = """
 .decl sale(id: number, customer: symbol, town: symbol, amount: number)
 .input sale(filename="sale.csv", delimiter=",")
 """
-SMALL = "path(x, y) :- edge(x, y). path(x, z) :- path(x, y), edge(y, z). edge(1, 2). edge(2, 3). .decl edge(x: number, y: number) .input edge"
+SMALL = (
+    "path(x, y) :- edge(x, y). path(x, z) :- path(x, y), edge(y, z). edge(1, 2). edge(2, 3). .decl edge(x: number, y: number) .input edge"
+)
 
 
 class Peer(Engine):
@@ -47,7 +48,9 @@ class Peer(Engine):
 
     @classmethod
     def version(cls) -> str:
-        return version("leapfrog-datalog")
+        import datalog
+
+        return datalog.__version__
 
     def warm_up(self) -> None:
         """Load the machine code that small programs and transactions use."""

@@ -40,6 +40,8 @@ class Peer(Engine):
         over = self._over
 
         class Subject(pw.io.python.ConnectorSubject):  # type: ignore[misc]
+            _deletions_enabled = True  # which it finds out by itself only for deletions made within `run`
+
             def run(self) -> None:
                 over.wait()
 
@@ -95,9 +97,7 @@ class Peer(Engine):
         result = self._aggregates(given["s"]) if self.problem.name == "aggregates" else self._rules(given)
         columns = result.column_names()
         ticks = rows.filter(rows.relation == TICK)
-        told = pw.Table.concat_reindex(
-            result.with_columns(tick=0), ticks.select(**dict.fromkeys(columns, 0), tick=pw.this.c0)
-        )
+        told = pw.Table.concat_reindex(result.with_columns(tick=0), ticks.select(**dict.fromkeys(columns, 0), tick=pw.this.c0))
         keep, seen = self.problem.name == "aggregates", [0]
         self._changed = 0
 
