@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tests.bench.peers.changes import Row
 
 Words = NDArray[np.int64]
+Cell = int | str
 WEDGES = 4_000_000  # that are expanded at a time
 
 
@@ -50,20 +51,20 @@ def bits_set(bits: NDArray[np.uint8]) -> int:
     return int(np.bitwise_count(bits).sum())
 
 
-def points_to(facts: Mapping[str, Iterable[Row]]) -> dict[Row, set[Row]]:
+def points_to(facts: Mapping[str, Iterable[Row]]) -> dict[Cell, set[Cell]]:
     """Andersen's analysis with a list of work to do: what each variable may point to."""
-    found: dict[object, set[object]] = defaultdict(set)
-    flows: dict[object, set[object]] = defaultdict(set)
-    loads: dict[object, list[object]] = defaultdict(list)
-    stores: dict[object, list[object]] = defaultdict(list)
-    work: list[tuple[object, object]] = []
+    found: dict[Cell, set[Cell]] = defaultdict(set)
+    flows: dict[Cell, set[Cell]] = defaultdict(set)
+    loads: dict[Cell, list[Cell]] = defaultdict(list)
+    stores: dict[Cell, list[Cell]] = defaultdict(list)
+    work: list[tuple[Cell, Cell]] = []
 
-    def point(variable: object, target: object) -> None:
+    def point(variable: Cell, target: Cell) -> None:
         if target not in found[variable]:
             found[variable].add(target)
             work.append((variable, target))
 
-    def flow(source: object, target: object) -> None:
+    def flow(source: Cell, target: Cell) -> None:
         if target not in flows[source]:
             flows[source].add(target)
             for pointed in list(found[source]):
@@ -85,7 +86,7 @@ def points_to(facts: Mapping[str, Iterable[Row]]) -> dict[Row, set[Row]]:
             flow(pointed, target)
         for source in stores[variable]:
             flow(source, pointed)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def aggregates(sales: Words) -> tuple[Words, ...]:
@@ -113,7 +114,7 @@ def document(inserted: Iterable[Row], removed: Iterable[Row]) -> list[Row]:
     stack: list[Row] = [(0, 0)]
     while stack:
         place = stack.pop()
-        stack += sorted(children.get(place, ()))  # type: ignore[type-var]
+        stack += sorted(children.get(place, ()))
         if place not in gone:
             text.append(place)
     return text[1:]
@@ -121,9 +122,15 @@ def document(inserted: Iterable[Row], removed: Iterable[Row]) -> list[Row]:
 
 def galen(facts: Mapping[str, Iterable[Row]]) -> tuple[set[Row], set[Row]]:
     """The least relations p and q of the six rules, with a list of work to do."""
-    above, below = defaultdict(set), defaultdict(set)  # p by its first and its second column
-    source, target = defaultdict(set), defaultdict(set)  # q by (role, third) and by first column
-    joined, implied, roles, chains, chained = (defaultdict(list) for _ in range(5))
+    above: dict[Cell, set[Cell]] = defaultdict(set)  # p by its first column
+    below: dict[Cell, set[Cell]] = defaultdict(set)  # p by its second column
+    source: dict[Row, set[Cell]] = defaultdict(set)  # q by its second and third columns
+    target: dict[Cell, set[Row]] = defaultdict(set)  # q by its first column
+    roles: dict[Cell, list[Cell]] = defaultdict(list)
+    joined: dict[Cell, list[Row]] = defaultdict(list)
+    implied: dict[Cell, list[Row]] = defaultdict(list)
+    chains: dict[Cell, list[Row]] = defaultdict(list)
+    chained: dict[Cell, list[Row]] = defaultdict(list)
     for y, w, z in facts["c"]:
         joined[w].append((y, z))
         joined[y].append((w, z))
@@ -136,7 +143,7 @@ def galen(facts: Mapping[str, Iterable[Row]]) -> tuple[set[Row], set[Row]]:
         chained[u].append((y, e))
     p: set[Row] = set()
     q: set[Row] = set()
-    restricting: dict[object, list[tuple[object, object]]] = defaultdict(list)  # by (role, class): what follows
+    restricting: dict[Row, list[Cell]] = defaultdict(list)  # by role and class: what follows
     work: list[Row] = []
 
     def say(rows: set[Row], row: Row) -> None:
@@ -161,7 +168,7 @@ def galen(facts: Mapping[str, Iterable[Row]]) -> tuple[set[Row], set[Row]]:
             for r, o in list(target[z]):
                 say(q, (x, r, o))
             for r, result in implied[z]:  # p(x, z), u(z, r, result), q(o, r, x)
-                restricting[r, x].append((z, result))
+                restricting[r, x].append(result)
                 for o in list(source[r, x]):
                     say(p, (o, result))
             for other, result in joined[z]:
@@ -173,7 +180,7 @@ def galen(facts: Mapping[str, Iterable[Row]]) -> tuple[set[Row], set[Row]]:
             source[r, z].add(x)
             for other in list(below[x]):
                 say(q, (other, r, z))
-            for _, result in restricting[r, z]:
+            for result in restricting[r, z]:
                 say(p, (x, result))
             for role in roles[r]:
                 say(q, (x, role, z))

@@ -122,7 +122,7 @@ class Data:
             if number % 4 == 0:
                 transactions.append([Change(1, "s", (sales + number, *new))])
             elif number % 4 == 2:
-                transactions.append([Change(-1, "s", old), Change(1, "s", (*old[:2], old[2] % 99_999 + 1))])
+                transactions.append([Change(-1, "s", old), Change(1, "s", (*old[:2], int(old[2]) % 99_999 + 1))])
             else:
                 transactions.append([Change(-1, "s", old)])
         write_changes(place, transactions)

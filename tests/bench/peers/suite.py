@@ -152,7 +152,7 @@ class Suite:
     def _versions(self) -> dict[str, str]:
         """The engines that are installed, with their versions; those that are not are named."""
         found = {OURS: engine_class(OURS).version()}
-        missing = {}
+        missing: dict[str, str] = {}
         for name in self._settings.peers:
             asked = self._process(name, [])
             lines = asked.stdout.split("\n") if asked.returncode == 0 else asked.stderr.strip().split("\n")
@@ -193,7 +193,7 @@ class Suite:
     def _once(self, outcome: Outcome, workload: Workload, place: Path, runs: list[Run]) -> bool:
         """Run an engine once and check its answer; whether that went well."""
         start = perf_counter()
-        engine = OURS if runs is outcome.runs and outcome.engine == OURS or runs is not outcome.runs else outcome.engine
+        engine = outcome.engine if runs is outcome.runs else OURS
         try:
             done = self._process(engine, [workload.name, str(place), str(self._settings.threads), str(self._limit)], workload)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Soufflé: the binary that SOUFFLE names, or `souffle`. Only totals are known, of a process that reads files and writes none but small ones."""
+"""Soufflé: the binary that SOUFFLE names, or `souffle`. Only totals are known, of a process that reads files and mostly prints sizes."""
 
 from __future__ import annotations
 

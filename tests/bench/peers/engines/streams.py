@@ -31,7 +31,8 @@ class Peer(Engine):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         os.environ["PATHWAY_THREADS"] = str(task.threads)
-        self._pw = pw = importlib.import_module("pathway")
+        self._pw = importlib.import_module("pathway")
+        connector: Any = self._pw.io.python.ConnectorSubject
         importlib.import_module("logging").disable(importlib.import_module("logging").INFO)
         self._names = list(self.problem.given)
         self._count, self._rows, self._tick = 0, dict[Any, tuple[int, ...]](), 0
@@ -39,7 +40,7 @@ class Peer(Engine):
 
         over = self._over
 
-        class Subject(pw.io.python.ConnectorSubject):  # type: ignore[misc]
+        class Subject(connector):  # type: ignore[misc]
             _deletions_enabled = True  # which it finds out by itself only for deletions made within `run`
 
             def run(self) -> None:
