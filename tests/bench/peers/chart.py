@@ -15,7 +15,7 @@ from tests.bench.report import seconds, times
 if TYPE_CHECKING:
     from tests.bench.peers.suite import Outcome
 
-WIDTH, LEFT, RIGHT = 900, 150, 150  # of the picture, of the names, of the figures at the ends of bars
+WIDTH, LEFT, RIGHT = 900, 150, 190  # of the picture, of the names, of the figures at the ends of bars
 BAR, GAP, HEAD, FOOT = 13, 30, 44, 34
 COLOURS = ("#1d5fa8", "#8a8a8a", "#e0a100", "#3f9b6c", "#b5527a", "#7b6bb8", "#c96a2b", "#4aa3b5", "#8c6d46", "#5f5f5f")
 
@@ -36,7 +36,8 @@ def bars(results: Mapping[str, Sequence[Outcome]]) -> dict[str, list[tuple[str, 
         for outcome in outcomes:
             best, ratio = outcome.best(workload), outcome.ratio(workload)
             if best is not None:
-                lines.append((outcome.engine, best, seconds(best) + (f", {times(ratio)} ours" if ratio else "")))
+                apart = " with loading" if outcome.whole and what == "evaluation" else ""
+                lines.append((outcome.engine, best, seconds(best) + apart + (f", {times(ratio)} ours" if ratio else "")))
         charts[f"{name}: {workload.title} ({what})"] = sorted(lines, key=lambda line: line[1])
     return {title: lines for title, lines in charts.items() if lines}
 

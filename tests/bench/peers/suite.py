@@ -87,10 +87,11 @@ class Outcome:
     def best(self, workload: Workload, runs: Sequence[Run] | None = None) -> float | None:
         """Seconds of the best run: of the median transaction, of the evaluation, or of all where that is what can be compared."""
         runs = self.runs if runs is None else runs
-        return min((figure for run in runs if (figure := _figure(workload, run, self._whole)) is not None), default=None)
+        return min((figure for run in runs if (figure := _figure(workload, run, self.whole)) is not None), default=None)
 
     @property
-    def _whole(self) -> bool:
+    def whole(self) -> bool:
+        """Whether the engine cannot tell its evaluation from loading."""
         return any(run.number("evaluation") is None for run in self.runs)
 
     def ratio(self, workload: Workload) -> float | None:
