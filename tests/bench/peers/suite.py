@@ -184,6 +184,7 @@ class Suite:
                     break
                 if not self._once(outcome, workload, place, outcome.runs) or outcome.runs[-1].wall > LONG:
                     break
+            self._report.console.print(f"{workload.name}, {name}: {_said(workload, outcome)}", highlight=False)
             if outcome is not ours:
                 outcomes.append(outcome)
                 ours.runs += outcome.beside
@@ -224,6 +225,12 @@ class Suite:
         python = sys.executable if engine == OURS else self._settings.python
         command = [python, "-m", "tests.bench.peers", engine, *arguments]
         return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=PATIENCE)
+
+
+def _said(workload: Workload, outcome: Outcome) -> str:
+    """A line for those who wait for the table."""
+    best, ratio = outcome.best(workload), outcome.ratio(workload)
+    return outcome.failure if best is None else seconds(best) + (f", {times(ratio)} ours" if ratio else "")
 
 
 COLUMNS = (
