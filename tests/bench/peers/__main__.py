@@ -41,6 +41,8 @@ def _stream(engine: Engine, limit: float) -> dict[str, object]:
     """Apply transactions, up to the last place where the answer is known that a given number of seconds seems to reach."""
     only_inserts = engine.follows == "inserts only"
     transactions = read_changes(engine.place, only_inserts)
+    if not transactions:
+        sys.exit("it takes nothing back, and every transaction does")
     places = [*(place for place in CHECKPOINTS if place < len(transactions)), len(transactions)]
     engine.prepare_changes()
     took: list[float] = []
