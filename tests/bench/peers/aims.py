@@ -56,7 +56,7 @@ def report_aims(report: Report, results: Results) -> None:
     _changes_of_java(report, ours, workloads)
     for name, outcomes in results.items():
         peaks = {one.engine: one.peak for one in outcomes if one.peak}
-        if name[:2] in ("w1", "w2", "w3") and OURS in peaks and "duckdb" in peaks:
+        if name.split("-")[0] in ("w1", "w2", "w3") and OURS in peaks and "duckdb" in peaks:
             report.aim(Aim(f"{name}: peak memory to DuckDB's", (peaks[OURS] or 0) / (peaks["duckdb"] or 1), MEMORY, times))
 
 
