@@ -15,6 +15,7 @@ from tests.bench.peers.engines import PEERS
 from tests.bench.peers.workloads import GROUPS, WORKLOADS
 from tests.bench.report import Report
 
+# Without names all are run but the last, which takes long.
 BENCHES = ("facebook", "closure", "points_to", "aggregates", "crossover", "orders", "records_versus_derived", "startup", "peers")
 BESIDE_PEERS = (*GROUPS, *(workload.name for workload in WORKLOADS if workload.name not in GROUPS))
 
@@ -53,7 +54,7 @@ def main(
     data: Path | None,
     chart: Path | None,
 ) -> None:
-    """Run benchmarks (all, without NAMES) and print their figures.
+    """Run benchmarks (all but `peers`, without NAMES) and print their figures.
 
     `peers` runs ten workloads beside other engines; w1 to w10, or w1-20k and so on, are single ones of them.
 
@@ -65,7 +66,7 @@ def main(
     benches = [name for name in names if name in BENCHES] + (["peers"] if workloads and "peers" not in names else [])
     settings = suite.Settings(workloads, peers, small, rounds, threads, python, data, chart)
     wrong = False
-    for name in benches or BENCHES:
+    for name in benches or BENCHES[:-1]:
         bench = importlib.import_module(f"tests.bench.{name}")
         report.begin(name, str(bench.__doc__).split("\n")[0])
         try:
