@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from datalog.ir.core import Type
 from datalog.kernels.scans import MARK
 from datalog.store.btree import ALL_BITS, ANY_BITS, COUNT_UP, GREATEST_KEY, LEAST_KEY, ODD_BITS, PRODUCT, BTree
+from datalog.store.columns import SIGN_BIT
 from datalog.store.ranges import Ranges
 from datalog.store.rows import consolidate
 from datalog.store.storage import Storage
@@ -21,7 +22,6 @@ Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 KINDS = {"min": LEAST_KEY, "max": GREATEST_KEY, "bitand": ALL_BITS, "bitor": ANY_BITS, "bitxor": ODD_BITS, "product": PRODUCT}
-SIGN_BIT = np.int64(-(2**63))
 
 
 class Scanned:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from datalog.ir.core import Type
 from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
 from datalog.store.btree import ADD, EMPTY, NO_SCAN, TOTAL, BTree
-from datalog.store.columns import float_codes
+from datalog.store.columns import SIGN_BIT, float_codes
 from datalog.store.ranges import Ranges
 from datalog.store.rows import consolidate
 from datalog.store.storage import Storage
@@ -29,7 +29,6 @@ Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 FLOAT_UNIT = 1074  # a float's limbs are in units of 2^-1074
-SIGN_BIT = np.int64(-(2**63))
 SMALL = 2**53  # integers up to this are floats exactly
 
 

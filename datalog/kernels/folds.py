@@ -25,22 +25,9 @@ from datalog.kernels.layout import (
     SCANNED,
     WIDTH,
 )
-from datalog.kernels.pages import cap_of, compare
+from datalog.kernels.lookup import weight_before, weight_of
+from datalog.kernels.pages import cap_of, compare, first_beyond, first_not_less
 from datalog.kernels.scans import combined, neutral, word_of_page
-
-
-@device
-def first_beyond(pages: Words, page: int, cap: int, bounds: Words, row: int, length: int, side: int) -> int:
-    """The first entry whose first `length` columns compare with bounds[row] as `side` or more (0: not less; 1: greater)."""
-    low = 0
-    high = pages[page, COUNT]
-    while low < high:
-        middle = (low + high) >> 1
-        if compare(pages, page, cap, middle, bounds, row, length) < side:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @device
@@ -107,30 +94,6 @@ def fold(pages: Words, shape: Words, root: int, lows: Words, highs: Words, folde
         folded[row, 1] = rows
 
 
-@device
-def weight_of(pages: Words, shape: Words, page: int, entry: int, column: int) -> int:
-    """The weight of one entry: with SCANNED the total of the payloads, with ROWS the number of rows."""
-    if pages[page, LEVEL] > 0:
-        return int(pages[page, HEADER + (shape[WIDTH] + column) * shape[INNER_CAP] + entry])
-    return int(pages[page, HEADER + shape[WIDTH] * shape[LEAF_CAP] + entry]) if column == SCANNED else 1
-
-
-@device
-def weight_before(pages: Words, shape: Words, root: int, bounds: Words, row: int, side: int, column: int, nodes: Words) -> int:
-    """The weight of all rows before the first that compares with bounds[row] as `side` or more."""
-    page = root
-    weight = 0
-    while True:
-        nodes[0] += 1
-        place = first_beyond(pages, page, cap_of(pages, shape, page), bounds, row, bounds.shape[1], side)
-        inner = pages[page, LEVEL] > 0
-        for entry in range(place - 1 if inner else place):
-            weight += weight_of(pages, shape, page, entry, column)
-        if not inner or place == 0:
-            return weight
-        page = pages[page, HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP] + place - 1]
-
-
 @kernel(NOTHING(READ2, READ1, INT, READ2, READ2, READ1, INT, WRITE2, WRITE_FLAGS, WRITE1))
 def select(
     pages: Words, shape: Words, root: int, lows: Words, highs: Words, ranks: Words, column: int, rows: Words, found: Flags, nodes: Words
@@ -166,6 +129,24 @@ def select(
             rows[row, key] = pages[page, HEADER + key * shape[LEAF_CAP] + entry]
 
 
+@device
+def enter(path: Words, depth: int, page: int) -> None:
+    """Go on at a page, which has not been looked into yet."""
+    path[0, depth] = page
+    path[1, depth] = -1
+
+
+@device
+def next_entry(pages: Words, shape: Words, path: Words, depth: int, bounds: Words, row: int, length: int, nodes: Words) -> int:
+    """The next entry of the page that the path has come to: at first the one from which on rows may not be less than the bound."""
+    page = path[0, depth]
+    if path[1, depth] < 0:
+        nodes[0] += 1
+        first = first_not_less(pages, page, cap_of(pages, shape, page), bounds, row, length)
+        path[1, depth] = max(first - 1, 0) if pages[page, LEVEL] > 0 else first
+    return int(path[1, depth])
+
+
 @kernel(NOTHING(READ2, READ1, INT, READ2, READ2, WRITE1, WRITE2, WRITE1, WRITE1))
 def within(
     pages: Words, shape: Words, root: int, lows: Words, highs: Words, which: Words, rows: Words, payloads: Words, nodes: Words
@@ -180,20 +161,13 @@ def within(
     path = np.empty((2, MAX_HEIGHT), np.int64)  # page and next entry, by depth
     count = 0
     for row in range(lows.shape[0]):
-        depth = -1
-        if root != EMPTY:
-            depth = 0
-            path[0, 0] = root
-            path[1, 0] = -1
+        enter(path, 0, root)
+        depth = 0 if root != EMPTY else -1
         while depth >= 0:
             page = path[0, depth]
             cap = cap_of(pages, shape, page)
             inner = pages[page, LEVEL] > 0
-            if path[1, depth] < 0:
-                nodes[0] += 1
-                first = first_beyond(pages, page, cap, lows, row, length, 0)
-                path[1, depth] = max(first - 1, 0) if inner else first
-            entry = path[1, depth]
+            entry = next_entry(pages, shape, path, depth, lows, row, length, nodes)
             if entry == pages[page, COUNT]:
                 depth -= 1
             elif compare(pages, page, cap, entry, highs, row, length) > 0:
@@ -201,8 +175,7 @@ def within(
             elif inner:
                 path[1, depth] = entry + 1
                 depth += 1
-                path[0, depth] = pages[page, children + entry]
-                path[1, depth] = -1
+                enter(path, depth, pages[page, children + entry])
             else:
                 path[1, depth] = entry + 1
                 which[count] = row
@@ -227,20 +200,13 @@ def around(pages: Words, shape: Words, root: int, points: Words, rows: Words, no
     count = 0
     for point in range(points.shape[0]):
         key = points[point, length]
-        depth = -1
-        if root != EMPTY:
-            depth = 0
-            path[0, 0] = root
-            path[1, 0] = -1
+        enter(path, 0, root)
+        depth = 0 if root != EMPTY else -1
         while depth >= 0:
             page = path[0, depth]
             cap = cap_of(pages, shape, page)
             inner = pages[page, LEVEL] > 0
-            if path[1, depth] < 0:
-                nodes[0] += 1
-                first = first_beyond(pages, page, cap, points, point, length, 0)
-                path[1, depth] = max(first - 1, 0) if inner else first
-            entry = path[1, depth]
+            entry = next_entry(pages, shape, path, depth, points, point, length, nodes)
             if entry == pages[page, COUNT]:
                 depth -= 1
                 continue
@@ -251,8 +217,7 @@ def around(pages: Words, shape: Words, root: int, points: Words, rows: Words, no
             if inner:
                 if pages[page, HEADER + (width + SCANNED) * cap + entry] >= key:
                     depth += 1
-                    path[0, depth] = pages[page, children + entry]
-                    path[1, depth] = -1
+                    enter(path, depth, pages[page, children + entry])
             elif pages[page, HEADER + (width - 1) * cap + entry] >= key:
                 if count < rows.shape[0]:
                     for column in range(width):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from datalog.kernels.codes import LOWEST, SIGN_REST
 from datalog.kernels.jit import INT, NOTHING, READ1, WRITE1, WRITE2, Words, device, kernel
 
 # What codes are.
@@ -23,8 +24,6 @@ FIELDS = 3  # of what is written: run, limb, word
 DIGITS = LIMBS + 3  # of a sum: limbs without sign, and what is carried beyond the last
 
 LOWER = 2**32 - 1
-SIGN_BIT = -(2**63)
-LOWER_BITS = 2**63 - 1
 FRACTION = 2**52 - 1
 EXPONENT = 2**11 - 1
 INFINITY = EXPONENT << 52
@@ -43,7 +42,7 @@ def limbs_of_runs(codes: Words, weights: Words, runs: Words, kind: int, out: Wor
         code = codes[place]
         weight = weights[place]
         if kind == FLOATS:
-            bits = code if code >= 0 else code ^ LOWER_BITS
+            bits = code if code >= 0 else code ^ SIGN_REST
             position = (bits >> 52) & EXPONENT
             mantissa = bits & FRACTION
             if position == EXPONENT:
@@ -63,7 +62,7 @@ def limbs_of_runs(codes: Words, weights: Words, runs: Words, kind: int, out: Wor
                 words[limb + 2] += weight * (high >> 32)
         else:
             if kind == BIASED:
-                code ^= SIGN_BIT
+                code ^= LOWEST
             words[0] += weight * (code & LOWER)
             words[1] += weight * ((code >> 32) & LOWER if kind == BIASED else code >> 32)
         if place + 1 == codes.shape[0] or runs[place + 1] != runs[place]:
@@ -139,13 +138,13 @@ def round_floats(which: Words, numbers: Words, words: Words, codes: Words) -> No
         if undefined or (above and below):
             code = QUIET_NAN
         elif above or below:
-            code = INFINITY if above else (INFINITY | SIGN_BIT) ^ LOWER_BITS
+            code = INFINITY if above else (INFINITY | LOWEST) ^ SIGN_REST
         else:
             negative = carried(limbs, first, digits, 1) < 0
             if negative:
                 carried(limbs, first, digits, -1)
             bits = nearest(digits, first) if first < LIMBS else 0
-            code = (bits | SIGN_BIT) ^ LOWER_BITS if negative and bits != 0 else bits
+            code = (bits | LOWEST) ^ SIGN_REST if negative and bits != 0 else bits
         codes[which[start]] = code
         limbs[first:] = 0
         start = end

@@ -100,17 +100,23 @@ def compare(pages: Words, page: int, cap: int, entry: int, rows: Words, row: int
 
 
 @device
-def first_not_less(pages: Words, page: int, cap: int, rows: Words, row: int, width: int) -> int:
-    """The first entry of the page that is not less than the row (COUNT if there is none)."""
+def first_beyond(pages: Words, page: int, cap: int, rows: Words, row: int, width: int, side: int) -> int:
+    """The first entry that compares with the row as `side` or more (0: it is not less, 1: it is greater); COUNT if there is none."""
     low = 0
     high = pages[page, COUNT]
     while low < high:
         middle = (low + high) >> 1
-        if compare(pages, page, cap, middle, rows, row, width) < 0:
+        if compare(pages, page, cap, middle, rows, row, width) < side:
             low = middle + 1
         else:
             high = middle
     return low
+
+
+@device
+def first_not_less(pages: Words, page: int, cap: int, rows: Words, row: int, width: int) -> int:
+    """The first entry of the page that is not less than the row (COUNT if there is none)."""
+    return first_beyond(pages, page, cap, rows, row, width, 0)
 
 
 @device

@@ -7,6 +7,7 @@ Source: leapfrog-triejoin-maintenance, section 2.3.3, with ⊕ over the entries 
 
 from __future__ import annotations
 
+from datalog.kernels.codes import HIGHEST, LOWEST
 from datalog.kernels.jit import Words, device
 from datalog.kernels.layout import (
     ALL_BITS,
@@ -27,17 +28,16 @@ from datalog.kernels.layout import (
     WIDTH,
 )
 
-LEAST, GREATEST = -(2**63), 2**63 - 1
-MARK = LEAST
+MARK = LOWEST
 
 
 @device
 def neutral(kind: int) -> int:
     """The word of no rows."""
     if kind in (GREATEST_PAYLOAD, GREATEST_KEY):
-        return LEAST
+        return LOWEST
     if kind == LEAST_KEY:
-        return GREATEST
+        return HIGHEST
     if kind == ALL_BITS:
         return -1
     return 1 if kind == PRODUCT else 0
@@ -47,7 +47,7 @@ def neutral(kind: int) -> int:
 def times(left: int, right: int) -> int:
     if left == 0 or right == 0:
         return 0
-    if left == MARK or right == MARK or abs(left) > GREATEST // abs(right):
+    if left == MARK or right == MARK or abs(left) > HIGHEST // abs(right):
         return MARK
     return left * right
 

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import InternalError
-from datalog.kernels.seek import seek_rows
-from datalog.store.btree import EMPTY, BTree
+from datalog.store.ranges import Ranges
 from datalog.store.storage import Arrangement, Storage
+from datalog.store.tally import Tally
 
 Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-GREATEST = 2**63 - 1
 
 
 def arrange_keys(storage: Storage, predicate: str) -> None:
@@ -42,23 +41,22 @@ def crowded_keys(storage: Storage, predicate: str, version: Words, keys: Words |
 
 def find_values(storage: Storage, predicate: str, keys: Words, version: Words) -> tuple[Flags, Words]:
     """Which keys have a value, and the least code of each one's values (0 for the others). O(log n) a key."""
-    kept = _needed(storage, predicate)
-    return _first_values(kept.tree, int(version[kept.number]), _turned(kept, keys))
+    kept, ranges = _ranges(storage, predicate, version)
+    bounds = _turned(kept, keys)
+    found, rows = ranges.select(bounds, bounds, 1)
+    return found, rows[:, -1].copy()
 
 
 def all_values(storage: Storage, predicate: str, key: Words, version: Words) -> Words:
-    """The codes of all values of one key, `int64[columns - 1]`. O(log n) a value."""
-    kept = _needed(storage, predicate)
+    """The codes of all values of one key, `int64[columns - 1]`. O(log n) and O(1) a value."""
+    kept, ranges = _ranges(storage, predicate, version)
     bound = _turned(kept, key.reshape(1, -1))
-    root = int(version[kept.number])
-    values: list[int] = []
-    found, value = _first_values(kept.tree, root, bound)
-    while found[0]:
-        values.append(int(value[0]))
-        if values[-1] == GREATEST:
-            break
-        found, value = _first_values(kept.tree, root, np.column_stack((bound, np.array([values[-1] + 1]))))
-    return np.array(values, np.int64)
+    return ranges.rows(bound, bound).rows[:, -1].copy()
+
+
+def _ranges(storage: Storage, predicate: str, version: Words) -> tuple[Arrangement, Ranges]:
+    kept = _needed(storage, predicate)
+    return kept, Ranges(kept.tree, int(version[kept.number]), Tally())  # no work of a rule
 
 
 def _by_key(storage: Storage, predicate: str) -> Arrangement | None:
@@ -75,13 +73,3 @@ def _needed(storage: Storage, predicate: str) -> Arrangement:
 def _turned(kept: Arrangement, keys: Words) -> Words:
     """Keys with their columns in the order of the arrangement."""
     return np.ascontiguousarray(keys[:, kept.columns[:-1]])
-
-
-def _first_values(tree: BTree, root: int, bounds: Words) -> tuple[Flags, Words]:
-    """The first row whose key is that of the bound and whose value, where the bound has one, is not less."""
-    found, rows = np.zeros(len(bounds), np.bool_), np.zeros((len(bounds), tree.width), np.int64)
-    if root != EMPTY and len(bounds):
-        seek_rows(tree.pool.pages, tree.shape, root, bounds, rows, found)
-        keys = tree.width - 1
-        found &= np.all(rows[:, :keys] == bounds[:, :keys], axis=1)
-    return found, np.where(found, rows[:, -1], 0)

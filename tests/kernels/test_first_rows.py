@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datalog.kernels.seek import seek_rows
 from datalog.store.btree import SET, BTree
 from datalog.store.pool import PagePool
+from datalog.store.ranges import Ranges
+from datalog.store.tally import Tally
 from tests.kernels.blocks import block, examples, random_rows, tuples
 
 
 def sought(tree: BTree, root: int, prefixes: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> list[tuple[int, ...] | None]:
-    rows, found = np.zeros((len(prefixes), tree.width), np.int64), np.zeros(len(prefixes), np.bool_)
-    seek_rows(tree.pool.pages, tree.shape, root, prefixes, rows, found)
+    found, rows = Ranges(tree, root, Tally()).select(prefixes, np.full_like(prefixes, 2**63 - 1), 1)
     return [row if there else None for row, there in zip(tuples(rows), found.tolist(), strict=True)]
 
 
