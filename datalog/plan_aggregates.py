@@ -1,33 +1,33 @@
 """What `datalog plan` says of an aggregate: what is kept for it, and how it follows changes.
 
-In words, what `datalog.evaluate.aggregates` and `datalog.maintain.aggregates` do.
+In words, what `datalog.evaluate.aggregates` has decided and `datalog.maintain.aggregates` does.
 """
 
 from __future__ import annotations
 
-from datalog.ir.core import CoreAggregate, Type
+from datalog.evaluate.aggregates import way_of
+from datalog.ir.core import CoreAggregate
 
 SCANNED = {"min": "least value", "max": "greatest value", "product": "product", "bitand": "and", "bitor": "or", "bitxor": "exclusive or"}
-ORDERED = frozenset(("min", "max", "argmin", "argmax", "median", "quantile"))
 ANEW = "its stratum is evaluated anew"
 
 
 def kept_text(aggregate: CoreAggregate) -> str:
     """What results are read from, and what reading one costs for n rows in the group or interval."""
-    function, source, types = aggregate.function, aggregate.source, aggregate.types
-    if function == "count":
-        return f"the counts of {source}, added up in its tree: O(log n) a result"
-    if function in ("sum", "mean"):
-        return "exact sums in chunks of 32 bits, rounded at the end: O(log n) a result"
-    symbols = bool(types) and types[0] is Type.SYMBOL
-    ends = function in ("min", "max") and bool(aggregate.needs) and not symbols
-    if ends or function.startswith("bit") or (function == "product" and types[0] is not Type.FLOAT):
-        again = "; a product beyond 63 bits is made again from the rows" if function == "product" else ""
-        return f"a tree of the values with a scan of their {SCANNED[function]}: O(log n) a result{again}"
-    if function in ORDERED and not aggregate.needs:
-        ties = "; symbols that begin with the same eight bytes are compared" if symbols else ""
-        return f"the order of {source}: O(log n) a result{ties}"
-    return f"nothing but {source}, whose rows are read: O(n) a result"
+    function, source = aggregate.function, aggregate.source
+    match way_of(aggregate):
+        case "counts":
+            return f"the counts of {source}, added up in its tree: O(log n) a result"
+        case "totals":
+            return "exact sums in chunks of 32 bits, rounded at the end: O(log n) a result"
+        case "scan":
+            again = "; a product beyond 63 bits is made again from the rows" if function == "product" else ""
+            return f"a tree of the values with a scan of their {SCANNED[function]}: O(log n) a result{again}"
+        case "order":
+            ties = "; symbols that begin with the same eight bytes are compared" if aggregate.ordered else ""
+            return f"the order of {source}: O(log n) a result{ties}"
+        case "rows":
+            return f"nothing but {source}, whose rows are read: O(n) a result"
 
 
 def upkeep_text(aggregate: CoreAggregate, maintain: str) -> str:

@@ -17,6 +17,7 @@ Everything is asked for in blocks of ranges: pairs of prefixes (group…) or (gr
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,10 @@ from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.totals import Totals
 from datalog.ir.core import CoreAggregate, Predicate, Type
-from datalog.store.btree import BTree
+from datalog.ir.primitives import AGGREGATES
 from datalog.store.ranges import Ranges
 from datalog.store.rows import sort_distinct
+from datalog.store.state import StateTree
 from datalog.store.storage import Storage
 from datalog.store.values import Values, shown
 
@@ -37,7 +39,9 @@ Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
-BY_ORDER = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quantile": 0}  # ranks; 0: by the counts
+RANKS = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quantile": 0}  # of what is picked; 0: by the counts
+
+Way = Literal["counts", "totals", "scan", "order", "rows"]
 
 
 class Aggregate:
@@ -54,11 +58,12 @@ class Aggregate:
         parameter = 0.5 if aggregate.function == "median" else aggregate.parameter
         self._fraction = Fraction(str(parameter)) if aggregate.function in ("median", "quantile") else Fraction(0)
         self._reading = Reading(values, aggregate.function, aggregate.types, parameter)
+        self._way = way_of(aggregate)
         self._state = self._make_state()
 
     @property
-    def trees(self) -> tuple[tuple[int, BTree], ...]:
-        """The trees that it keeps, and their numbers."""
+    def trees(self) -> tuple[StateTree, ...]:
+        """The trees that it keeps."""
         return () if self._state is None else self._state.trees
 
     def evaluate(self) -> Words:
@@ -111,36 +116,37 @@ class Aggregate:
         return np.column_stack((groups, low)), np.column_stack((groups, high))
 
     def _make_state(self) -> Totals | Scanned | None:
-        function, types = self.aggregate.function, self.aggregate.types
-        if function in ("sum", "mean"):
-            return Totals(self._storage, self.aggregate.groups, self.keyed, types[0])
-        exact = function == "product" and types[0] is not Type.FLOAT
-        ends = self.keyed and function in ("min", "max") and types[0] is not Type.SYMBOL
-        if exact or ends or function in ("bitand", "bitor", "bitxor"):
-            return Scanned(self._storage, self._predicate.width, function, types[0])
-        return None
+        match self._way:
+            case "totals":
+                return Totals(self._storage, self.aggregate.groups, self.keyed, self.aggregate.types[0])
+            case "scan":
+                return Scanned(self._storage, self._predicate.width, self.aggregate.function, self.aggregate.types[0])
+            case _:
+                return None
 
     def _compute(self, lows: Words, highs: Words, counts: Words) -> tuple[Words, Flags]:
         """The codes of the results of ranges with source rows, and which of them have none."""
-        function, fine = self.aggregate.function, np.zeros(len(lows), np.bool_)
-        if function == "count":
-            return counts, fine
+        fine = np.zeros(len(lows), np.bool_)
         if isinstance(self._state, Totals):
-            return self._state.sums(lows, highs) if function == "sum" else (self._state.means(lows, highs, counts), fine)
+            return self._state.sums(lows, highs) if self.aggregate.function == "sum" else (self._state.means(lows, highs, counts), fine)
         if isinstance(self._state, Scanned):
             codes, marked = self._state.fold(lows, highs)
             if marked.any():
                 codes[marked], fine[marked] = self._read(lows[marked], highs[marked], counts[marked])
             return codes, fine
-        if function in BY_ORDER and not self.keyed and (self.aggregate.ordered or self.aggregate.types[0] is not Type.SYMBOL):
-            return self._by_order(lows, highs, counts)
-        return self._read(lows, highs, self._ranks(counts))
+        match self._way:
+            case "counts":
+                return counts, fine
+            case "order":
+                return self._by_order(lows, highs, counts)
+            case _:
+                return self._read(lows, highs, self._ranks(counts))
 
     def _by_order(self, lows: Words, highs: Words, counts: Words) -> tuple[Words, Flags]:
         """Results that stand at a rank of the source's order."""
         aggregate, ranges, at = self.aggregate, self._ranges(), self._argument
         fine = np.zeros(len(lows), np.bool_)
-        fixed = BY_ORDER[aggregate.function]
+        fixed = RANKS[aggregate.function]
         ranks = self._ranks(counts)
         _, rows = ranges.select(lows, highs, fixed or ranks, weighted=not fixed)
         witnesses = len(aggregate.types) > 1
@@ -178,6 +184,21 @@ class Aggregate:
         hint = "values are 64-bit; use float, or smaller groups"
         message = f"{message}, in the {written_as(aggregate.head, aggregate.text)}"
         return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
+
+
+def way_of(aggregate: CoreAggregate) -> Way:
+    """What an aggregate's results are read from: the table above."""
+    function, keyed = aggregate.function, bool(aggregate.needs)
+    if function == "count":
+        return "counts"
+    if function in ("sum", "mean"):
+        return "totals"
+    first = aggregate.types[0]
+    exact = function in ("bitand", "bitor", "bitxor") or (function == "product" and first is not Type.FLOAT)
+    if exact or (keyed and function in ("min", "max") and first is not Type.SYMBOL):
+        return "scan"
+    in_order = AGGREGATES[function].picks and (aggregate.ordered or first is not Type.SYMBOL)
+    return "order" if in_order and not keyed else "rows"
 
 
 def first_of_each(rows: Words) -> Words:

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from datalog.ir.core import Type
 from datalog.kernels.scans import MARK
-from datalog.store.btree import ALL_BITS, ANY_BITS, COUNT_UP, GREATEST_KEY, LEAST_KEY, ODD_BITS, PRODUCT, BTree
+from datalog.store.btree import ALL_BITS, ANY_BITS, COUNT_UP, GREATEST_KEY, LEAST_KEY, ODD_BITS, PRODUCT
 from datalog.store.columns import SIGN_BIT
-from datalog.store.ranges import Ranges
 from datalog.store.rows import consolidate
+from datalog.store.state import StateTree
 from datalog.store.storage import Storage
-from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE
 
 Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -28,31 +27,26 @@ class Scanned:
     """The values of all groups of one aggregate. Methods that write run within a transaction."""
 
     def __init__(self, storage: Storage, width: int, function: str, type: Type) -> None:
-        self._storage = storage
         self._product = function == "product"
         # Codes of unsigned numbers are shifted, which their order does not mind, but their bits do.
         self._biased = type is Type.UNSIGNED and function not in ("min", "max")
-        self._number, self._tree = storage.add_tree(), BTree(storage.pool, width, payload=True, scan=KINDS[function])
+        self._kept = StateTree.made(storage, width, payload=True, scan=KINDS[function])
 
     @property
-    def trees(self) -> tuple[tuple[int, BTree], ...]:
-        return ((self._number, self._tree),)
+    def trees(self) -> tuple[StateTree, ...]:
+        return (self._kept,)
 
     def build(self, rows: Words, weights: Words) -> None:
         """Hold exactly the weighted rows (group…, [key,] value), sorted."""
-        self._storage.tally.cost += A_BUILD * len(rows)
-        self._tree.drop(int(self._storage.roots[self._number]))
-        self._storage.roots[self._number] = self._tree.build(*self._turned(rows, weights))
+        self._kept.build(*self._turned(rows, weights))
 
     def change(self, rows: Words, weights: Words) -> None:
         """Add weights to rows (group…, [key,] value), sorted."""
-        root = int(self._storage.roots[self._number])
-        self._storage.tally.cost += (A_MERGE if self._tree.merges(root, len(rows)) else A_CHANGE) * len(rows)
-        self._storage.roots[self._number], _ = self._tree.apply(root, *self._turned(rows, weights), COUNT_UP)
+        self._kept.apply(*self._turned(rows, weights), COUNT_UP)
 
     def fold(self, lows: Words, highs: Words) -> tuple[Words, Flags]:
         """The code of each range's ⊕, and where it is only marked. O(log n) a range."""
-        words, _ = Ranges(self._tree, int(self._storage.roots[self._number]), self._storage.tally).fold(lows, highs)
+        words, _ = self._kept.ranges().fold(lows, highs)
         marked = words == MARK if self._product else np.zeros(len(words), np.bool_)
         return words ^ SIGN_BIT if self._biased else words, marked
 

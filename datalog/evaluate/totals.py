@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from datalog.ir.core import Type
 from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
-from datalog.store.btree import ADD, EMPTY, NO_SCAN, TOTAL, BTree
+from datalog.store.btree import ADD, NO_SCAN, TOTAL
 from datalog.store.columns import SIGN_BIT, float_codes
-from datalog.store.ranges import Ranges
 from datalog.store.rows import consolidate
+from datalog.store.state import StateTree
 from datalog.store.storage import Storage
-from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE
+from datalog.store.tally import A_BUILD
 
 Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -50,51 +50,41 @@ class Totals:
     """The limbs of all groups of one aggregate. Methods that write run within a transaction."""
 
     def __init__(self, storage: Storage, groups: int, keyed: bool, type: Type) -> None:
-        self._storage, self._groups, self._keyed, self.type = storage, groups, keyed, type
+        self._groups, self._keyed, self.type = groups, keyed, type
         self._kind = FLOATS if type is Type.FLOAT else BIASED if type is Type.UNSIGNED else WHOLE
-        pool = storage.pool
-        self._words = storage.add_tree(), BTree(pool, groups + 1 + keyed, payload=True, scan=TOTAL if keyed else NO_SCAN)
-        self._present = (storage.add_tree(), BTree(pool, groups + 1, payload=True)) if keyed and type is Type.FLOAT else None
+        self._words = StateTree.made(storage, groups + 1 + keyed, payload=True, scan=TOTAL if keyed else NO_SCAN)
+        self._present = StateTree.made(storage, groups + 1, payload=True) if keyed and type is Type.FLOAT else None
 
     @property
-    def trees(self) -> tuple[tuple[int, BTree], ...]:
-        """All trees and their numbers."""
+    def trees(self) -> tuple[StateTree, ...]:
+        """All trees."""
         return (self._words,) if self._present is None else (self._words, self._present)
 
     def build(self, rows: Words, weights: Words) -> None:
         """Hold exactly the sums of weighted rows (group…, [key,] value), sorted."""
-        roots = self._storage.roots
-        for number, tree in self.trees:
-            tree.drop(int(roots[number]))
-            roots[number] = EMPTY
-        number, tree = self._words
         limbs, words = self._limbs_of(rows, weights)
-        self._storage.tally.cost += A_BUILD * (len(rows) + len(limbs))
-        roots[number] = tree.build(limbs, words)
+        self._words.storage.tally.cost += A_BUILD * len(rows)
+        self._words.build(limbs, words)
         if self._present is not None:
-            number, tree = self._present
-            roots[number] = tree.build(*consolidate(limbs[:, :-1], np.ones(len(limbs), np.int64)))
+            self._present.build(*consolidate(limbs[:, :-1], np.ones(len(limbs), np.int64)))
 
     def change(self, rows: Words, weights: Words) -> None:
         """Add weighted rows (group…, [key,] value), sorted."""
         limbs, words = self._limbs_of(rows, weights)
-        moved = self._add(self._words, limbs, words)
+        moved = self._words.apply(limbs, words, ADD)
         if self._present is not None:
-            self._add(self._present, *consolidate(limbs[:, :-1], moved))
+            self._present.apply(*consolidate(limbs[:, :-1], moved), ADD)
 
     def limbs(self, lows: Words, highs: Words) -> Limbs:
         """The limbs of sums: of groups, `lows` = `highs` = (group…), or of the keys from low to high, (group…, key) each."""
-        number, tree = self._words
-        ranges = Ranges(tree, int(self._storage.roots[number]), self._storage.tally)
-        groups = self._groups
+        ranges, groups = self._words.ranges(), self._groups
         if not self._keyed:
             found = ranges.rows(lows, highs)
             return Limbs(found.which, found.rows[:, groups], found.payloads)
         if self._present is None:
             which, limbs = np.repeat(np.arange(len(lows)), 2), np.tile(np.arange(2), len(lows))
         else:
-            number, tree = self._present
-            found = Ranges(tree, int(self._storage.roots[number]), self._storage.tally).rows(lows[:, :groups], highs[:, :groups])
+            found = self._present.ranges().rows(lows[:, :groups], highs[:, :groups])
             which, limbs = found.which, found.rows[:, groups]
         words, _ = ranges.fold(*(np.column_stack((ends[which, :groups], limbs, ends[which, groups:])) for ends in (lows, highs)))
         return Limbs(which, limbs, words)
@@ -132,13 +122,6 @@ class Totals:
         heads = rows[starts, :before][out[:count, 0]]
         keyed = np.column_stack((heads[:, :groups], out[:count, 1], heads[:, groups:]))
         return consolidate(keyed, np.ascontiguousarray(out[:count, 2]))
-
-    def _add(self, kept: tuple[int, BTree], rows: Words, words: Words) -> Words:
-        number, tree = kept
-        root = int(self._storage.roots[number])
-        self._storage.tally.cost += (A_MERGE if tree.merges(root, len(rows)) else A_CHANGE) * len(rows)
-        self._storage.roots[number], moved = tree.apply(root, rows, words, ADD)
-        return moved
 
 
 def _low_and_high(limbs: Limbs, count: int) -> tuple[Words, Words]:

@@ -16,6 +16,7 @@ from datalog.explain.facts import Codes
 from datalog.explain.searches import Searches
 from datalog.explain.workbench import Workbench
 from datalog.ir.core import CoreAggregate, Type
+from datalog.ir.primitives import AGGREGATES
 from datalog.store.ranges import Ranges
 
 Words = NDArray[np.int64]
@@ -23,7 +24,6 @@ Flags = NDArray[np.bool_]
 
 COMPARE = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 LISTED = 100_000  # derivations of one row that are all looked for
-PICKS = frozenset(("min", "max", "median", "quantile", "argmin", "argmax"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _rows(bench: Workbench, aggregate: CoreAggregate, head: Codes) -> _Rows:
             kept = COMPARE[operator](rows[:, groups], next(ends))
             rows, counts = rows[kept], counts[kept]
     total = int(counts.sum())
-    if aggregate.function in PICKS:
+    if AGGREGATES[aggregate.function].picks:
         kept = _deciding(bench, aggregate, rows[:, groups + bool(aggregate.needs) + aggregate.ordered :], head[-1])
         rows, counts = rows[kept], counts[kept]
     return _Rows(total, rows, counts)

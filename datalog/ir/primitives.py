@@ -52,13 +52,15 @@ class Primitive:
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
     """A function of the rows of a group. `empty` is what it gives for a group without rows where the group is bound outside;
-    None: nothing. `parameter`: its last argument is a constant and not a term over the rows."""
+    None: nothing. `parameter`: its last argument is a constant and not a term over the rows. `picks`: in the order of its first
+    argument's values it picks one row, or a few."""
 
     name: str
     arguments: tuple[Slot, ...]
     result: Slot
     empty: PyValue | None = None
     parameter: bool = False
+    picks: bool = False
 
 
 def _one(*types: Type) -> Slot:
@@ -121,9 +123,9 @@ AGGREGATES: dict[str, AggregateFunction] = {
         AggregateFunction("count", (), _NUMBER, empty=0),
         AggregateFunction("sum", (_same(NUMERIC),), _same(NUMERIC), empty=0),
         AggregateFunction("mean", (Slot(NUMERIC),), _FLOAT),
-        *(AggregateFunction(name, (_same(ANY),), _same(ANY)) for name in ("min", "max", "median")),
-        *(AggregateFunction(name, (Slot(ANY), _same(ANY)), _same(ANY)) for name in ("argmin", "argmax")),
-        AggregateFunction("quantile", (_same(ANY), _FLOAT), _same(ANY), parameter=True),
+        *(AggregateFunction(name, (_same(ANY),), _same(ANY), picks=True) for name in ("min", "max", "median")),
+        *(AggregateFunction(name, (Slot(ANY), _same(ANY)), _same(ANY), picks=True) for name in ("argmin", "argmax")),
+        AggregateFunction("quantile", (_same(ANY), _FLOAT), _same(ANY), parameter=True, picks=True),
         AggregateFunction("product", (_same(PLAIN),), _same(PLAIN)),
         *(AggregateFunction(name, (_same(WHOLE),), _same(WHOLE)) for name in ("bitand", "bitor", "bitxor")),
         AggregateFunction("collect", (Slot(ANY),), _SYMBOL),

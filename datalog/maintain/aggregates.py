@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from datalog.evaluate.aggregates import Aggregate, first_of_each
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.ir.core import CoreAggregate, CoreProgram
-from datalog.store.btree import EMPTY, GREATEST_KEY, SET, BTree
+from datalog.store.btree import EMPTY, GREATEST_KEY, SET
 from datalog.store.ranges import Ranges
 from datalog.store.rows import consolidate, sort_distinct
+from datalog.store.state import StateTree
 from datalog.store.storage import Delta, Storage
-from datalog.store.tally import A_BUILD, A_CALL, A_CHANGE
+from datalog.store.tally import A_CALL, A_CHANGE
 from datalog.store.values import Values
 
 Words = NDArray[np.int64]
@@ -33,21 +34,17 @@ class AggregateStratum:
         self._storage, self._core = storage, aggregate
         self._aggregate = Aggregate(storage, values, aggregate, program.predicates[aggregate.source])
         self._head = storage.arrangements[aggregate.head][0]
-        self._needed = (storage.add_tree(), BTree(storage.pool, aggregate.groups + 2, scan=GREATEST_KEY)) if aggregate.needs else None
+        self._needed = StateTree.made(storage, aggregate.groups + 2, scan=GREATEST_KEY) if aggregate.needs else None
 
     @property
-    def trees(self) -> tuple[tuple[int, BTree], ...]:
-        """All trees that it keeps, and their numbers."""
+    def trees(self) -> tuple[StateTree, ...]:
+        """All trees that it keeps."""
         return self._aggregate.trees if self._needed is None else (*self._aggregate.trees, self._needed)
 
     def evaluate(self) -> None:
         """Fill the empty head; whatever the trees hold."""
         if self._needed is not None:
-            number, tree = self._needed
-            tree.drop(int(self._storage.roots[number]))
-            intervals = sort_distinct(self._intervals(self._storage.rows(self._core.needs)))
-            self._storage.tally.cost += A_BUILD * len(intervals)
-            self._storage.roots[number] = tree.build(intervals)
+            self._needed.build(sort_distinct(self._intervals(self._storage.rows(self._core.needs))))
         rows = self._aggregate.evaluate()
         self._storage.replace(self._core.head, rows, np.ones(len(rows), np.int64))
 
@@ -88,11 +85,9 @@ class AggregateStratum:
     def _need(self, delta: Delta) -> None:
         """Bring the index of intervals up to date."""
         assert self._needed is not None
-        number, tree = self._needed
         come, gone = self._intervals(delta.inserted), self._intervals(delta.deleted)
         intervals, signs = consolidate(np.concatenate((come, gone)), np.repeat(np.array((1, -1)), (len(come), len(gone))))
-        self._storage.tally.cost += A_CHANGE * len(intervals)
-        self._storage.roots[number], _ = tree.apply(int(self._storage.roots[number]), intervals, signs, SET)
+        self._needed.apply(intervals, signs, SET)
 
     def _intervals(self, needs: Words) -> Words:
         """The intervals (group…, low, high) of rows of `needs`, without empty ones."""
@@ -102,8 +97,7 @@ class AggregateStratum:
     def _around(self, points: Words) -> Words:
         """The rows of `needs` whose intervals hold one of the points (group…, key)."""
         assert self._needed is not None
-        number, tree = self._needed
-        intervals = Ranges(tree, int(self._storage.roots[number]), self._storage.tally).around(points)
+        intervals = self._needed.ranges().around(points)
         core, groups = self._core, self._core.groups
         columns = [intervals[:, :groups]]
         if core.low:

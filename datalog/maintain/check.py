@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from datalog.errors import InternalError
 from datalog.maintain.engine import Engine
 from datalog.plan.rule import suspects_of
-from datalog.store.btree import BTree
 from datalog.store.rows import sort_distinct
+from datalog.store.state import StateTree
 from datalog.store.storage import COUNTING
 
 
@@ -33,8 +33,8 @@ def check_engine(engine: Engine) -> None:
     for stratum, again in zip(engine.strata, fresh.strata, strict=True):
         if stratum.aggregate is not None and again.aggregate is not None:
             for place, (ours, theirs) in enumerate(zip(stratum.aggregate.trees, again.aggregate.trees, strict=True)):
-                ours[1].check(int(committed[ours[0]]))
-                if not np.array_equal(_held(engine, *ours), _held(fresh, *theirs)):
+                ours.tree.check(ours.root)
+                if not np.array_equal(_held(ours), _held(theirs)):
                     raise InternalError(f"{stratum.predicates[0]}: tree {place} of the aggregate, maintained and recomputed, differ")
         for name in stratum.predicates if stratum.recursive is not None else ():
             if storage.size(suspects_of(name), committed):
@@ -51,10 +51,9 @@ def _counted(engine: Engine, name: str) -> NDArray[np.int64]:
     return sort_distinct(np.column_stack((first.declared(rows), counts)))
 
 
-def _held(engine: Engine, number: int, tree: BTree) -> NDArray[np.int64]:
+def _held(state: StateTree) -> NDArray[np.int64]:
     """The rows of a tree, with payloads if it has them."""
-    root = int(engine.storage.committed[number])
-    return np.column_stack(tree.export_with_payload(root)) if tree.payload else tree.export(root)
+    return np.column_stack(state.tree.export_with_payload(state.root)) if state.tree.payload else state.tree.export(state.root)
 
 
 def _compare(engine: Engine, name: str, what: str, left: NDArray[np.int64], right: NDArray[np.int64]) -> None:

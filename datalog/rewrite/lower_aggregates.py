@@ -56,8 +56,6 @@ from datalog.rewrite.intervals import Interval, interval_of
 
 Flat = tuple[Literal, ...]
 
-_BY_VALUE = frozenset({"min", "max", "argmin", "argmax", "median", "quantile"})  # for which the order of values counts
-
 
 def lower_aggregates(program: Program) -> Program:
     """The program without aggregations, with the aggregates that define what stands for them."""
@@ -150,7 +148,7 @@ class _Lowering:
         groups = tuple(
             {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}.values()
         )
-        ordered = aggregation.function in _BY_VALUE and arguments[0].type is Type.SYMBOL
+        ordered = function.picks and arguments[0].type is Type.SYMBOL
         keys: list[Term] = [*groups, *([interval.key] if interval else [])]
         columns = [*keys]
         columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
