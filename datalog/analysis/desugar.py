@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datalog.analysis.folding import can_fold
 from datalog.analysis.walk import leaves, subterms, terms, variables
 from datalog.ir.core import Type
-from datalog.ir.primitives import Primitive
+from datalog.ir.primitives import GENERATORS, Primitive
 from datalog.syntax.printer import format_term
 from datalog.syntax.tree import (
     Aggregate,
@@ -163,7 +163,7 @@ class _Desugaring:
 
     def _stands_alone(self, term: Term) -> bool:
         if isinstance(term, Operation):
-            return any(primitive.generates for primitive in self._primitives.get(term.name, ()))
+            return term.name in GENERATORS
         return isinstance(term, Aggregate)
 
     def _alone(self, term: Term, beside: _Beside) -> Term:

@@ -24,7 +24,7 @@ from datalog.analysis.signatures import Columns
 from datalog.analysis.walk import leaves, variables
 from datalog.ir.core import Type
 from datalog.ir.primitives import AGGREGATES, ANY, DECIMALS, NUMERIC, PLAIN, TIMES, WHOLE, Allowed, Primitive, Slot
-from datalog.ir.spelling import read_date, read_datetime
+from datalog.ir.spelling import is_one, read_date, read_datetime
 from datalog.syntax.constants import spell
 from datalog.syntax.tree import Aggregate, Atom, Comparison, Constant, Literal, Operation, Rule, Span, Term, Variable, Wildcard
 
@@ -129,14 +129,7 @@ def _decimals_of(value: Decimal) -> Allowed:
 def _text_types(text: str) -> Allowed:
     if not text[:1].isdigit():
         return _SYMBOL
-    found = {Type.SYMBOL}
-    for type_, read in ((Type.DATE, read_date), (Type.DATETIME, read_datetime)):
-        try:
-            if read(text) is not None:
-                found.add(type_)
-        except ValueError:
-            pass
-    return frozenset(found)
+    return _SYMBOL.union(type_ for type_, read in ((Type.DATE, read_date), (Type.DATETIME, read_datetime)) if is_one(read, text))
 
 
 def noun(allowed: Allowed) -> str:

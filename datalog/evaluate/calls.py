@@ -39,20 +39,27 @@ class UserFunction:
 
 def call_rows(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> Computed:
     """One call for each row."""
-    call = function.function
+    results, failures = results_by_row(function.function, function.arguments, columns, values, Exception, failed)
+    return encode_results(results, failures, function.result, values, "the result "), failures
+
+
+def results_by_row(
+    call: Callable[..., Any], types: Sequence[Type], columns: Sequence[Words], values: Values, kind: type[Exception], failed: Failed
+) -> tuple[list[Any], dict[int, str]]:
+    """What each row's call returned, None where it raised; and what `failed` says of exceptions of the kind."""
     results: list[Any] = []
     failures: dict[int, str] = {}
-    decoded = [values.decode_column(column, type) for column, type in zip(columns, function.arguments, strict=True)]
+    decoded = [values.decode_column(column, type) for column, type in zip(columns, types, strict=True)]
     for row, arguments in enumerate(zip(*decoded, strict=True)):
         try:
             result = call(*arguments)
         except MemoryError:
             raise
-        except Exception as error:
+        except kind as error:
             failures[row] = failed(error)
             result = None
         results.append(result)
-    return encode_results(results, failures, function.result, values, "the result "), failures
+    return results, failures
 
 
 def call_columns(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> Computed:

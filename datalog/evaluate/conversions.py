@@ -5,42 +5,36 @@ Every function gives its value, or raises ValueError with a message that says wh
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 from datalog.ir.core import PyValue, Type
-from datalog.ir.spelling import DECIMAL, read_date, read_datetime
+from datalog.ir.spelling import DECIMAL, is_one, read_date, read_datetime, read_float, read_integer
 from datalog.store.values import canonical, noun, shown
 
 BLANKS = " \t\n\r\f\v"
-INTEGER = re.compile(r"([+-]?)(?:0[xX]0*([0-9a-fA-F]+)|0[bB]0*([01]+)|0*([0-9]+))", re.ASCII)
-BASES = {2: 16, 3: 2, 4: 10}  # by the group of INTEGER that has the digits
-FLOAT = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|(inf(?:inity)?|nan))", re.ASCII | re.IGNORECASE)
-LONGEST = 640  # digits, without leading zeros: more are out of range in any base, and int() refuses to look at the longest
 BOOLS = {"true": True, "false": False}
 
 
 def text_to_integer(text: str, type: Type) -> int:
     """An integer as the language writes it: with a sign, 0x or 0b if need be."""
-    form = INTEGER.fullmatch(text.strip(BLANKS))
-    if form is None or form.lastindex is None:
+    found = read_integer(text.strip(BLANKS))
+    if found is None:
         raise _no(text, type)
-    value = canonical(int(form[1] + form[form.lastindex][:LONGEST], BASES[form.lastindex]), type)
+    value = canonical(found, type)
     assert isinstance(value, int)
     return value
 
 
 def text_to_float(text: str, type: Type) -> float:
     """The nearest float, or an infinity or NaN that the text names."""
-    form = FLOAT.fullmatch(text.strip(BLANKS))
-    if form is None:
+    try:
+        value = read_float(text.strip(BLANKS))
+    except OverflowError:
+        raise ValueError(f"{shown(text)} is out of range: a float reaches 1.7976931348623157e+308") from None
+    if value is None:
         raise _no(text, type)
-    value = float(form[0])
-    if math.isinf(value) and not form[1]:
-        raise ValueError(f"{shown(text)} is out of range: a float reaches 1.7976931348623157e+308")
     return value
 
 
@@ -92,9 +86,6 @@ def _no(text: str, type: Type) -> ValueError:
 def _but(text: str, type: Type) -> str:
     """Which other conversion the text may be meant for."""
     for other, read in (("date", read_date), ("datetime", read_datetime)):
-        try:
-            if other != type.value and read(text.strip(BLANKS)) is not None:
-                return f"; to_{other} reads it"
-        except ValueError:
-            pass
+        if other != type.value and is_one(read, text.strip(BLANKS)):
+            return f"; to_{other} reads it"
     return ""

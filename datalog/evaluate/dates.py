@@ -6,28 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.ir.core import Type
+from datalog.store.columns import DAY, DAYS
 
 Words = NDArray[np.int64]
 
 SECOND = 1_000_000  # microseconds
-MICROSECONDS = 86_400 * SECOND  # of a day
-FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
+TIMES = DAYS[0] * DAY, (DAYS[1] + 1) * DAY - 1
 BOUNDS = {
-    Type.DATE: (FIRST_DAY, LAST_DAY, "a date goes from day -719162 (0001-01-01) to 2932896 (9999-12-31)"),
-    Type.DATETIME: (
-        FIRST_DAY * MICROSECONDS,
-        (LAST_DAY + 1) * MICROSECONDS - 1,
-        "a datetime lies within the years 1 to 9999, microseconds -62135596800000000 to 253402300799999999",
-    ),
+    Type.DATE: (*DAYS, f"a date goes from day {DAYS[0]} (0001-01-01) to {DAYS[1]} (9999-12-31)"),
+    Type.DATETIME: (*TIMES, f"a datetime lies within the years 1 to 9999, microseconds {TIMES[0]} to {TIMES[1]}"),
 }
 
 
 def convert(column: Words, type: Type, result: Type) -> tuple[Words, dict[int, str]]:
     """`to_date` and `to_datetime` of numbers and of each other: codes, and why a row has none."""
     if type is Type.DATETIME:
-        return column // MICROSECONDS, {}
+        return column // DAY, {}
     if type is Type.DATE:
-        return column * MICROSECONDS, {}
+        return column * DAY, {}
     low, high, bounds = BOUNDS[result]
     outside = np.flatnonzero((column < low) | (column > high)).tolist()
     return column.copy(), {row: f"{column[row]} is out of range: {bounds}" for row in outside}
@@ -51,7 +47,7 @@ def between(start: Words, end: Words, type: Type) -> Words:
 
 def calendar_part(name: str, column: Words, type: Type) -> Words:
     """The `year`, `month` or `day` of each date or datetime, months and days from 1."""
-    days = (column if type is Type.DATE else column // MICROSECONDS).view("datetime64[D]")
+    days = (column if type is Type.DATE else column // DAY).view("datetime64[D]")
     months = days.astype("datetime64[M]")
     if name == "year":
         return months.astype("datetime64[Y]").astype(np.int64) + 1970

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import InternalError
-from datalog.evaluate.calls import Computed, UserFunction, call_columns, call_rows, encode_results, message_of
+from datalog.evaluate.calls import Computed, UserFunction, call_columns, call_rows, encode_results, message_of, results_by_row
 from datalog.evaluate.conversions import FROM_TEXT
 from datalog.evaluate.dates import between, calendar_part, convert, later
 from datalog.ir.core import PyValue, Type
@@ -65,18 +65,7 @@ class ColumnFunctions:
             case "to_date" | "to_datetime" if arguments[0] is not Type.SYMBOL:
                 return convert(first, arguments[0], result)
         compute = _function_of_values(name, arguments, result)
-        return self._each_row(compute, arguments, result, columns)
-
-    def _each_row(self, compute: Callable[..., PyValue], arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]) -> Computed:
-        decoded = [self._values.decode_column(column, type) for column, type in zip(columns, arguments, strict=True)]
-        results: list[PyValue | None] = []
-        failures: dict[int, str] = {}
-        for row, values in enumerate(zip(*decoded, strict=True)):
-            try:
-                results.append(compute(*values))
-            except ValueError as error:
-                failures[row] = str(error)
-                results.append(None)
+        results, failures = results_by_row(compute, arguments, columns, self._values, ValueError, str)
         return encode_results(results, failures, result, self._values), failures
 
     def _call(self, function: UserFunction, columns: Sequence[Words]) -> Computed:

@@ -9,14 +9,11 @@ from datetime import date
 from difflib import get_close_matches
 
 from datalog.ir.core import PyValue, Type
-from datalog.ir.spelling import read_date, read_datetime, read_decimal, spell_value
+from datalog.ir.spelling import FLOAT, INTEGER, read_date, read_datetime, read_decimal, read_float, read_integer, spell_value
 from datalog.store.values import BadValue, canonical, noun, shown
 from datalog.syntax.constants import WRITTEN, read_constant
 from datalog.syntax.tree import NOWHERE
 
-INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)", re.ASCII)
-FLOAT = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
-LONGEST = 2000  # digits beyond this are out of range in any base, and int() may refuse to look at them
 TRUTHS = {"true": True, "false": False}
 FORMS = {Type.DATE: "YYYY-MM-DD", Type.DATETIME: "YYYY-MM-DDTHH:MM:SSZ"}
 WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -39,8 +36,8 @@ def parse(text: str, type: Type) -> PyValue:
         return from_text(stripped, type)
     elif stripped.isdigit() and len(stripped) < 19 and stripped.isascii():
         return int(stripped)
-    elif INTEGER.fullmatch(stripped):
-        return canonical(integer(stripped), type)
+    elif (integer := read_integer(stripped)) is not None:
+        return canonical(integer, type)
     raise BadValue(f"{shown(text)} is no {noun(type)}")
 
 
@@ -59,20 +56,13 @@ def from_text(text: str, type: Type) -> PyValue:
     return found
 
 
-def integer(text: str) -> int:
-    """The integer that a text of form INTEGER spells."""
-    if len(text) > LONGEST:
-        beyond: int = 16**LONGEST
-        return -beyond if text[0] == "-" else beyond
-    digits = text.lstrip("+-")[:2].lower()
-    return int(text, {"0x": 16, "0b": 2}.get(digits, 10))
-
-
 def rounded(text: str) -> float:
     """The float nearest to what a text of form FLOAT spells. BadValue if it is finite and beyond all floats."""
-    value = float(text)
-    if math.isinf(value) and "n" not in text.lower():
-        raise BadValue(f"{shown(text)[1:-1]} is out of range: a float reaches 1.7976931348623157e+308")
+    try:
+        value = read_float(text)
+    except OverflowError:
+        raise BadValue(f"{shown(text)[1:-1]} is out of range: a float reaches 1.7976931348623157e+308") from None
+    assert value is not None
     return math.nan if value != value else value + 0.0
 
 

@@ -116,4 +116,5 @@ def term_may_fail(term: Term) -> bool:
     """Whether an operation that may have no value occurs in `term`."""
     if not isinstance(term, Operation):
         return False
-    return not always_has_value(term.name, term.type) or any(map(term_may_fail, term.arguments))
+    types = [argument.type for argument in term.arguments]
+    return not always_has_value(term.name, types, term.type) or any(map(term_may_fail, term.arguments))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from datalog.ir.core import PyValue, Type
@@ -117,6 +117,8 @@ for _primitive in (
 ):
     PRIMITIVES[_primitive.name] = (*PRIMITIVES.get(_primitive.name, ()), _primitive)
 
+GENERATORS = frozenset(name for name, found in PRIMITIVES.items() if any(primitive.generates for primitive in found))
+
 AGGREGATES: dict[str, AggregateFunction] = {
     function.name: function
     for function in (
@@ -134,8 +136,21 @@ AGGREGATES: dict[str, AggregateFunction] = {
 }
 
 
-def always_has_value(name: str, result: Type) -> bool:
-    """Whether a primitive has a value for all arguments; arithmetic on floats has, but for division."""
-    if result is Type.FLOAT and name in ("+", "-", "*", "^", "neg", "abs"):
-        return True
-    return name in PRIMITIVES and all(primitive.total for primitive in PRIMITIVES[name])
+def always_has_value(name: str, arguments: Sequence[Type], result: Type) -> bool:
+    """Whether a primitive has a value for all arguments of these types; a user's function never is taken to have."""
+    if name not in PRIMITIVES or not arguments:
+        return False
+    source = arguments[0]
+    match name:
+        case "+" | "-" | "*" | "^" | "neg" | "abs":
+            return source is Type.FLOAT
+        case "to_number":
+            return source not in (Type.UNSIGNED, Type.FLOAT, Type.SYMBOL)
+        case "to_unsigned":
+            return source in (Type.UNSIGNED, Type.BOOL)
+        case "to_float" | "to_bool":
+            return source is not Type.SYMBOL
+        case "to_decimal":
+            return source.scale >= result.scale
+        case _:
+            return all(primitive.total for primitive in PRIMITIVES[name])

@@ -1,4 +1,4 @@
-"""Dates, datetimes and decimals as text: how they are read, and the one spelling that each value has.
+"""Values as text: how numbers, dates, datetimes and decimals are read, and the one spelling that each value has.
 
 `read_…` gives None for a text of another form, and raises ValueError, with a message for users, where the form is right but
 there is no such value: February 30, or more digits than the type holds. Nothing is rounded. `spell_value` is what `to_string`
@@ -7,7 +7,9 @@ gives, and reading it back gives the value again.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
 
@@ -17,11 +19,41 @@ DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 DATETIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?(Z|([+-])([0-9]{2}):?([0-9]{2}))?", re.ASCII
 )
+INTEGER = re.compile(r"([+-]?)(?:0[xX]0*([0-9a-fA-F]+)|0[bB]0*([01]+)|0*([0-9]+))", re.ASCII)
+BASES = {2: 16, 3: 2, 4: 10}  # by the group of INTEGER that has the digits
+FLOAT = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|(inf(?:inity)?|nan))", re.ASCII | re.IGNORECASE)
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", re.ASCII)
 GREATEST_SCALE = 18
 _LONGEST = 60  # a longer number is shortened in messages
+_MOST_DIGITS = 640  # without leading zeros: more are out of range in any base, and int() refuses to look at the longest
 _ROUNDING = Context(prec=10_000, rounding=ROUND_HALF_EVEN)
 _EXACT = Context(prec=60, traps=[Inexact])
+
+
+def read_integer(text: str) -> int | None:
+    """The integer of a sign if need be, and of digits, hexadecimal behind 0x or binary behind 0b. Of very many digits some are left
+    out: the integer is out of every range then, as well."""
+    form = INTEGER.fullmatch(text)
+    return int(form[1] + form[form.lastindex][:_MOST_DIGITS], BASES[form.lastindex]) if form and form.lastindex else None
+
+
+def read_float(text: str) -> float | None:
+    """The nearest float, or an infinity or NaN that the text names. OverflowError where it is finite and beyond all floats."""
+    form = FLOAT.fullmatch(text)
+    if form is None:
+        return None
+    value = float(text)
+    if math.isinf(value) and not form[1]:
+        raise OverflowError
+    return value
+
+
+def is_one(read: Callable[[str], object], text: str) -> bool:
+    """Whether `read`, one of those here, makes something of the text."""
+    try:
+        return read(text) is not None
+    except ValueError:
+        return False
 
 
 def read_date(text: str) -> date | None:

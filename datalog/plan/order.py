@@ -14,7 +14,7 @@ from typing import Protocol, TypeGuard
 
 from datalog.errors import InternalError
 from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type, Value
-from datalog.ir.primitives import PRIMITIVES
+from datalog.ir.primitives import GENERATORS, always_has_value
 
 Columns = frozenset[int]
 
@@ -48,7 +48,7 @@ def variables_of(expression: Expression) -> frozenset[int]:
 
 def generates(expression: Expression) -> TypeGuard[Apply]:
     """Does it stand for any number of values?"""
-    return isinstance(expression, Apply) and expression.name == "range"
+    return isinstance(expression, Apply) and expression.name in GENERATORS
 
 
 def computes(rule: CoreRule, number: int, joined: Collection[int]) -> bool:
@@ -68,25 +68,12 @@ def is_fallible(expression: Expression) -> bool:
 
 def _is_total(expression: Apply) -> bool:
     """Has it a value for all arguments of its types?"""
-    name, source = expression.name, expression.arguments[0].type if expression.arguments else expression.type
-    if name not in PRIMITIVES:
-        return False
-    match name:
-        case "+" | "-" | "*" | "^" | "neg" | "abs":
-            return source is Type.FLOAT
-        case "to_number":
-            return source not in (Type.UNSIGNED, Type.FLOAT, Type.SYMBOL)
-        case "to_unsigned":
-            return source in (Type.UNSIGNED, Type.BOOL)
-        case "to_float" | "to_bool":
-            return source is not Type.SYMBOL
-        case "range":  # has values or none, but for a step of zero, and NaN
-            step = expression.arguments[-1]
-            return source is not Type.FLOAT and (len(expression.arguments) == 2 or (isinstance(step, Value) and step.value != 0))
-        case "to_decimal":
-            return source.scale >= expression.type.scale
-        case _:
-            return all(primitive.total for primitive in PRIMITIVES[name])
+    types = [argument.type for argument in expression.arguments]
+    if not generates(expression):
+        return always_has_value(expression.name, types, expression.type)
+    # A range has values or none, but for a step of zero, and NaN.
+    step = expression.arguments[-1]
+    return types[0] is not Type.FLOAT and (len(types) == 2 or (isinstance(step, Value) and step.value != 0))
 
 
 def fan_out(

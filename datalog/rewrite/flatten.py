@@ -17,10 +17,8 @@ from datalog.analysis.safety import bound_by
 from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Reference, Type, Value
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Constant, Literal, Negation, Operation, Rule, Term, Variable, Wildcard
 from datalog.ir.occurrences import literal_names, term_names
-from datalog.ir.primitives import PRIMITIVES
+from datalog.ir.primitives import GENERATORS
 from datalog.ir.text import format_term
-
-_GENERATORS = frozenset(name for name, found in PRIMITIVES.items() if any(primitive.generates for primitive in found))
 
 
 def flatten(rule: Rule) -> CoreRule:
@@ -150,7 +148,7 @@ class _Flattening:
                 if isinstance(side, Variable):
                     if isinstance(other, Variable):
                         return  # they have become one variable
-                    if isinstance(other, Operation) and other.name in _GENERATORS and self._renamed(side) & self._renamed(other):
+                    if isinstance(other, Operation) and other.name in GENERATORS and self._renamed(side) & self._renamed(other):
                         values = self._bind_fresh(other)
                         variable = self._variable(side)
                         same = Reference(variable, side.type), Reference(values, side.type)

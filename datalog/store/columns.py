@@ -27,8 +27,8 @@ QUIET_NAN = np.array(np.nan).view(np.int64) & LOWER_BITS
 FIRST_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-DAY = 86_400_000_000
-DAYS = 1 - FIRST_DAY, date.max.toordinal() - FIRST_DAY
+DAY = 86_400_000_000  # microseconds
+DAYS = 1 - FIRST_DAY, date.max.toordinal() - FIRST_DAY  # codes of the first and the last date
 TICKS = {  # how many microseconds each of NumPy's units is
     "D": Fraction(DAY),
     "h": Fraction(3_600_000_000),
