@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from datalog.ir.formulas import Aggregation, Atom, Conjunction, Disjunction, Literal, Negation, Rule, Variable
+from datalog.ir.formulas import Aggregation, Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Rule, Truth, Variable
 from datalog.ir.occurrences import literal_variables, term_variables
 from datalog.syntax.tree import NOWHERE, Span
 
 
 def quantify(heads: Iterable[Atom], body: Conjunction, span: Span = NOWHERE, text: str = "") -> Rule:
-    """The rule with its quantifiers; ∃ blocks that `body` may have are replaced. Variables stand in order of appearance."""
+    """The rule with its quantifiers; ∃ blocks that `body` may have are replaced. Variables of ∀ stand in order of appearance."""
     heads = tuple(heads)
     forall = {variable.name: variable for head in heads for variable in literal_variables(head)}
+    if all(isinstance(literal, Atom | Comparison | Truth) for literal in body.literals):  # the whole body holds what the head does not
+        own = [variable for variable in literal_variables(body) if variable.name not in forall]
+        return Rule(_declare(forall), heads, Conjunction(_in_order(own), body.literals, body.span), span, text)
     uses = Counter(variable.name for variable in literal_variables(body))
     for name in forall:
         uses[name] = 0  # never reached by a count, so never existential
@@ -56,8 +59,13 @@ def _place(conjunction: Conjunction, uses: Counter[str], beside: Counter[str] | 
                 inner = Counter(variable.name for variable in literal_variables(literal))
         seen.update(inner)
     here = {name for name, count in seen.items() if count == uses[name]}
-    first = {variable.name: variable for variable in reversed(list(literal_variables(conjunction))) if variable.name in here}
-    exists = _declare(dict(reversed(first.items())))
+    exists = _in_order([variable for variable in literal_variables(conjunction) if variable.name in here])
     for name in here:
         del seen[name]
     return Conjunction(exists, tuple(literals), conjunction.span), seen
+
+
+def _in_order(occurrences: list[Variable]) -> tuple[Variable, ...]:
+    """Each variable as it first appears; the order is that of their last appearances."""
+    first = {variable.name: variable for variable in reversed(occurrences)}
+    return _declare(dict(reversed(first.items())))

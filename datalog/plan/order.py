@@ -81,12 +81,11 @@ def fan_out(
 ) -> Iterator[tuple[bool, float]]:
     """Per positive atom with the variable: whether it has a bound one, too, and how many values it leaves the variable."""
     for number, atom in enumerate(rule.atoms):
-        if not atom.negated and number != without and variable in atom.columns:
-            fixed = frozenset(column for column, stands in enumerate(atom.columns) if stands in bound)
-            own = fixed | {atom.columns.index(variable)}
-            width = len(atom.columns)
-            before = statistics.distinct(atom.predicate, fixed, width) if fixed else 1.0
-            yield bool(fixed), statistics.distinct(atom.predicate, own, width) / before
+        columns = atom.columns
+        if variable in columns and not atom.negated and number != without:
+            fixed = [column for column, stands in enumerate(columns) if stands in bound]
+            own = statistics.distinct(atom.predicate, frozenset((*fixed, columns.index(variable))), len(columns))
+            yield bool(fixed), own / statistics.distinct(atom.predicate, frozenset(fixed), len(columns)) if fixed else own
 
 
 def variable_order(
@@ -102,7 +101,13 @@ def variable_order(
     bound = set(order)
     joined = joined_variables(rule, without)
     operands = [variables_of(binding.expression) for binding in rule.bindings]
-    standing = standings(rule)
+    standing: list[int] = []  # found only where it decides
+
+    def stands(variable: int) -> int:
+        if not standing:
+            standing.extend(standings(rule))
+        return standing[variable]
+
     while len(order) < len(rule.variables):
         ready = [
             number
@@ -111,12 +116,14 @@ def variable_order(
         ]
         early = [number for number in ready if number not in postponed]
         if early or (ready and joined <= bound):
-            chosen = min((rule.bindings[number].variable for number in early or ready), key=lambda v: standing[v])
+            chosen = min((rule.bindings[number].variable for number in early or ready), key=stands)
         elif joined <= bound:
             raise InternalError("a rule has a variable that nothing binds")
         else:
-            scores = {variable: _score(rule, statistics, variable, bound, without, standing) for variable in joined - bound}
-            chosen = min(scores, key=lambda v: scores[v])
+            scores = {variable: _score(rule, statistics, variable, bound, without) for variable in joined - bound}
+            least = min(scores.values())
+            best = sorted(variable for variable, score in scores.items() if score == least)
+            chosen = best[0] if len(best) == 1 else min(best, key=stands)
         order.append(chosen)
         bound.add(chosen)
     return tuple(order)
@@ -128,14 +135,12 @@ def joined_variables(rule: CoreRule, without: int = -1) -> frozenset[int]:
     return frozenset(variable for atom in atoms for variable in atom.columns if variable is not None)
 
 
-def _score(
-    rule: CoreRule, statistics: Statistics, variable: int, bound: set[int], without: int, standing: Sequence[int]
-) -> tuple[bool, float, int, int, int, int]:
-    """The less, the sooner."""
+def _score(rule: CoreRule, statistics: Statistics, variable: int, bound: set[int], without: int) -> tuple[bool, float, int, int]:
+    """The less, the sooner; what is equal is decided by where the variables stand."""
     fans = list(fan_out(rule, statistics, variable, bound, without))
     connected = sum(beside for beside, _ in fans)
     fewest = min(fan for beside, fan in fans if beside or not connected)
-    return not connected, round(fewest, 6), -connected, -len(fans), standing[variable], variable
+    return not connected, round(fewest, 6), -connected, -len(fans)
 
 
 def standings(rule: CoreRule) -> list[int]:

@@ -7,6 +7,7 @@ estimated from the rules, stratum by stratum, as if columns were independent of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ class Counted:
         size = self._sizes(name)
         if size is None:
             rows, each = self.estimates.get(name, (1.0, (1.0,) * width))
-            return min(rows, float(np.prod([each[column] for column in columns])))
+            return min(rows, prod([each[column] for column in columns]))
         if size <= 1 or not columns:
             return 1.0
         if len(columns) == width:
@@ -96,7 +97,7 @@ def _estimate(rules: list[CoreRule], width: int, statistics: Statistics) -> tupl
     for rule in rules:
         bindings, values = _bindings(rule, statistics)
         distinct = [values[variable] for variable in rule.head_columns]
-        rows += min(bindings, float(np.prod(distinct)))
+        rows += min(bindings, prod(distinct))
         each = [max(own, other) for own, other in zip(each, distinct, strict=True)]
     return rows, tuple(min(own, rows) for own in each)
 
