@@ -1,13 +1,14 @@
-"""Changing a copy-on-write B-tree row by row: insert, delete, adjust payloads.
+"""Changing a copy-on-write B-tree by a batch of ascending rows: insert, delete, adjust payloads.
 
-Each row descends from the root, and if it changes anything, the pages on its path are made writable from the root down and every inner
-entry on the path is rewritten from its child on the way up. So separators, row counts and scans are exact after each row, at the price
-of one pass over each page of the path.
+The rows of a batch that belong to one leaf are a *run*. For each run the kernel descends from the root once, decides what becomes of
+every row, and only if anything changes makes the pages of the path writable, from the root down. Then the leaf is edited column by
+column, and on the way up every inner entry of the path is rewritten from its child. So separators, row counts and scans are exact after
+each run. A run ends at the latest when it has inserted as many rows as a leaf holds, so that at most one page a level is split off.
 
 Deletion is lazier than the textbook's: a page that becomes sparse is merged with a neighbour under the same parent if both fit into one
 page, and otherwise left alone. No page is ever empty. Heights stay logarithmic in the greatest size that the tree had since it was built.
 
-Kernels never grow the pool. Before each row they check that the pages which it may need are available and otherwise return; the caller
+Kernels never grow the pool. Before each run they check that the pages which it may need are available and otherwise return; the caller
 grows the pool and calls again, `ctl[DONE]` says where to go on.
 """
 
@@ -29,11 +30,9 @@ from datalog.kernels.layout import (
     LEVEL,
     MAX,
     MAX_HEIGHT,
-    NO_SCAN,
     PAYLOAD,
     REMOVE,
     ROOT,
-    SCAN,
     WIDTH,
 )
 from datalog.kernels.pages import (
@@ -44,16 +43,20 @@ from datalog.kernels.pages import (
     close_gap,
     columns_of,
     compare,
-    first_not_less,
     give_up,
     open_gap,
     own,
+    place_from,
     summarise,
     take,
 )
 
 # What an action makes of one row.
 KEEP, INSERT, UPDATE, DELETE, BROKEN = 0, 1, 2, 3, 4
+
+# What is to be done to a leaf, a row of numbers each: places of the entries that go; of each row that comes, its place among the entries
+# that stay, its number in the batch, and its payload.
+GONE, AT, ROW, WEIGHT = 0, 1, 2, 3
 
 
 @device
@@ -90,20 +93,19 @@ def own_path(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, pa
 
 
 @device
-def at_right_edge(pages: Words, path: Words, top: int) -> bool:
-    """Whether the path leads to the last leaf."""
-    last = True
-    for level in range(1, top + 1):
-        last = last and path[1, level] == pages[path[0, level], COUNT] - 1
-    return last
+def ascends(rows: Words, row: int) -> bool:
+    """Whether a row is greater than the row before it."""
+    for column in range(rows.shape[1]):
+        if rows[row, column] != rows[row - 1, column]:
+            return bool(rows[row, column] > rows[row - 1, column])
+    return False
 
 
 @device
 def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, entry: int, last: bool) -> tuple[int, int, int]:
-    """Make room for an entry: the page and place for it, and the new right-hand page or EMPTY.
+    """Make room for an entry of an inner page: the page and place for it, and the new right-hand page or EMPTY.
 
-    Both halves have as many entries, or the right one has one more when the entry is there, so that no page is left with a single
-    entry; but at the right edge of the tree (`last`) the old page stays full, so ascending insertion packs pages.
+    Pages are split as leaves are (`edit_leaf`): no page is left with a single entry, but at the right edge.
     """
     cap = cap_of(pages, shape, page)
     columns = columns_of(pages, shape, page)
@@ -126,35 +128,6 @@ def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, 
 
 
 @device
-def insert(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path: Words, rows: Words, row: int, payload: int) -> int:
-    """Insert a row at the leaf's place path[1, 0], whose path is owned, and return the new root."""
-    last = at_right_edge(pages, path, top)
-    target, entry, right = split_for(pages, ledger, ctl, shape, path[0, 0], path[1, 0], last)
-    width = shape[WIDTH]
-    for column in range(width):
-        pages[target, HEADER + column * shape[LEAF_CAP] + entry] = rows[row, column]
-    if shape[PAYLOAD] == 1:
-        pages[target, HEADER + width * shape[LEAF_CAP] + entry] = payload
-    for level in range(1, top + 1):
-        page = path[0, level]
-        slot = path[1, level]
-        summarise(pages, shape, page, slot, path[0, level - 1])
-        if right != EMPTY:
-            new = right
-            target, entry, right = split_for(pages, ledger, ctl, shape, page, slot + 1, last)
-            summarise(pages, shape, target, entry, new)
-    root = path[0, top]
-    if right == EMPTY:
-        return int(root)
-    above = take(pages, ledger, ctl)
-    pages[above, LEVEL] = top + 1
-    pages[above, COUNT] = 2
-    for slot in range(2):
-        summarise(pages, shape, above, slot, root if slot == 0 else right)
-    return above
-
-
-@device
 def merge_into(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, slot: int) -> bool:
     """Append the child after `slot` to the child at `slot` if both fit into one page."""
     cap = shape[INNER_CAP]
@@ -173,98 +146,181 @@ def merge_into(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int,
 
 
 @device
-def delete(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path: Words) -> int:
-    """Remove the row at the leaf's place path[1, 0], whose path is owned, and return the new root."""
-    leaf = path[0, 0]
-    close_gap(pages, leaf, shape[LEAF_CAP], columns_of(pages, shape, leaf), path[1, 0])
+def edit_leaf(
+    pages: Words, ledger: Words, ctl: Words, shape: Words, leaf: int, edits: Words, gone: int, come: int, rows: Words, last: bool
+) -> int:
+    """Delete and insert what `edits` lists in a leaf that is owned; the new right-hand page or EMPTY.
+
+    If there is no room, both pages get as many entries, or the right one gets one more; but at the right edge of the tree (`last`) the
+    old page stays full, so ascending insertion packs pages.
+    """
+    cap = shape[LEAF_CAP]
+    width = shape[WIDTH]
+    columns = width + shape[PAYLOAD]
+    count = pages[leaf, COUNT]
+    stay = count - gone
+    total = stay + come
+    keep = total
+    right = leaf
+    if total > cap:
+        keep = cap if last and edits[AT, 0] == stay else total >> 1
+        right = take(pages, ledger, ctl)
+        pages[right, LEVEL] = 0
+        pages[right, COUNT] = total - keep
+    pages[leaf, COUNT] = keep
+    for column in range(columns):
+        base = HEADER + column * cap
+        if gone > 0:
+            target = edits[GONE, 0]
+            for index in range(gone):
+                end = edits[GONE, index + 1] if index + 1 < gone else count
+                for entry in range(edits[GONE, index] + 1, end):
+                    pages[leaf, base + target] = pages[leaf, base + entry]
+                    target += 1
+        # From the last entry on, so that no entry is overwritten before it has moved. Entry `keep` is the right page's first.
+        entry = stay
+        for index in range(come, -1, -1):
+            first = edits[AT, index - 1] if index > 0 else min(keep, stay)
+            while entry > first and entry + index > keep:
+                entry -= 1
+                pages[right, base + entry + index - (keep if right != leaf else 0)] = pages[leaf, base + entry]
+            while entry > first:
+                entry -= 1
+                pages[leaf, base + entry + index] = pages[leaf, base + entry]
+            if index > 0:
+                value = rows[edits[ROW, index - 1], column] if column < width else edits[WEIGHT, index - 1]
+                place = entry + index - 1
+                if place >= keep:
+                    pages[right, base + place - keep] = value
+                else:
+                    pages[leaf, base + place] = value
+    return EMPTY if right == leaf else right
+
+
+@device
+def climb(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path: Words, right: int, last: bool) -> int:
+    """Rewrite the inner entries of a path whose leaf was edited, and split or merge pages where need be; the new root.
+
+    `right` is the page that was split off the leaf, or EMPTY.
+    """
+    child = path[0, 0]
     for level in range(1, top + 1):
         page = path[0, level]
         slot = path[1, level]
-        child = path[0, level - 1]
         count = pages[child, COUNT]
         if count == 0:
             give_up(pages, ledger, ctl, child)
             close_gap(pages, page, shape[INNER_CAP], columns_of(pages, shape, page), slot)
-            continue
-        summarise(pages, shape, page, slot, child)
-        if count < max(2, cap_of(pages, shape, child) >> 2):
-            merged = slot > 0 and merge_into(pages, ledger, ctl, shape, page, slot - 1)
-            if not merged and slot + 1 < pages[page, COUNT]:
-                merge_into(pages, ledger, ctl, shape, page, slot)
-    root = path[0, top]
-    if pages[root, COUNT] == 0:
-        give_up(pages, ledger, ctl, root)
+        else:
+            summarise(pages, shape, page, slot, child)
+            if right != EMPTY:
+                new = right
+                target, entry, right = split_for(pages, ledger, ctl, shape, page, slot + 1, last)
+                summarise(pages, shape, target, entry, new)
+            elif count < max(2, cap_of(pages, shape, child) >> 2):
+                merged = slot > 0 and merge_into(pages, ledger, ctl, shape, page, slot - 1)
+                if not merged and slot + 1 < pages[page, COUNT]:
+                    merge_into(pages, ledger, ctl, shape, page, slot)
+        child = page
+    if right != EMPTY:
+        above = take(pages, ledger, ctl)
+        pages[above, LEVEL] = top + 1
+        pages[above, COUNT] = 2
+        for slot in range(2):
+            summarise(pages, shape, above, slot, child if slot == 0 else right)
+        return above
+    if pages[child, COUNT] == 0:
+        give_up(pages, ledger, ctl, child)
         return EMPTY
-    while pages[root, LEVEL] > 0 and pages[root, COUNT] == 1:
-        child = pages[root, HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP]]
-        give_up(pages, ledger, ctl, root)
-        root = child
-    return int(root)
+    while pages[child, LEVEL] > 0 and pages[child, COUNT] == 1:
+        below = pages[child, HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP]]
+        give_up(pages, ledger, ctl, child)
+        child = below
+    return int(child)
 
 
 @kernel(INT(WRITE2, WRITE2, WRITE1, READ1, READ2, WRITE1, INT))
 def apply_rows(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Words, changes: Words, action: int) -> int:
-    """Apply `rows` with their weights in `changes` to the tree at ctl[ROOT], from row ctl[DONE] on.
+    """Apply ascending `rows` with their weights in `changes` to the tree at ctl[ROOT], from row ctl[DONE] on.
 
     Each weight is replaced by the row's transition: 1 it came, -1 it went, 0 neither. Returns 0 when all rows are done, n > 0 when
-    n pages must be made available first, and -1 when row ctl[DONE] takes away more than there is.
+    n pages must be made available first, -1 when row ctl[DONE] takes away more than there is, and -2 when it is not greater than the
+    row before it.
     """
     width = shape[WIDTH]
     leaf_cap = shape[LEAF_CAP]
-    child_base = HEADER + (width + CHILD) * shape[INNER_CAP]
+    inner_cap = shape[INNER_CAP]
+    child_base = HEADER + (width + CHILD) * inner_cap
     path = np.empty((2, MAX_HEIGHT), np.int64)  # page and place, by level
+    edits = np.empty((4, leaf_cap), np.int64)
     root = ctl[ROOT]
     status = 0
     row = ctl[DONE]
-    while row < rows.shape[0]:
-        needed = 1
-        if root != EMPTY:
-            needed = 2 * pages[root, LEVEL] + 5
+    while row < rows.shape[0] and status == 0:
+        needed = 1 if root == EMPTY else 2 * pages[root, LEVEL] + 5
         if available(pages, ctl) < needed:
             status = needed
             break
-        top = 0
-        present = False
-        before = 0
-        if root != EMPTY:
-            top = pages[root, LEVEL]
-            page = root
-            for level in range(top, 0, -1):
-                slot = child_for(pages, page, shape[INNER_CAP], rows, row, width)
-                path[0, level] = page
-                path[1, level] = slot
-                page = pages[page, child_base + slot]
-            place = first_not_less(pages, page, leaf_cap, rows, row, width)
-            path[0, 0] = page
-            path[1, 0] = place
-            present = place < pages[page, COUNT] and compare(pages, page, leaf_cap, place, rows, row, width) == 0
+        if root == EMPTY:
+            root = take(pages, ledger, ctl)
+            pages[root, LEVEL] = 0
+            pages[root, COUNT] = 0
+        top = pages[root, LEVEL]
+        leaf = root
+        bound = EMPTY  # the page, and then the entry, whose separator is the least row beyond the leaf
+        bound_entry = 0
+        for level in range(top, 0, -1):
+            slot = child_for(pages, leaf, inner_cap, rows, row, width)
+            path[0, level] = leaf
+            path[1, level] = slot
+            if slot + 1 < pages[leaf, COUNT]:
+                bound = leaf
+                bound_entry = slot + 1
+            leaf = pages[leaf, child_base + slot]
+        path[0, 0] = leaf
+        count = pages[leaf, COUNT]
+        first = row
+        place = gone = come = 0
+        changed = count == 0
+        while row < rows.shape[0] and come < leaf_cap:
+            if row > 0 and not ascends(rows, row):
+                status = -2
+                break
+            if row > first and bound != EMPTY and compare(pages, bound, inner_cap, bound_entry, rows, row, width) <= 0:
+                break
+            place = place_from(pages, leaf, leaf_cap, place, count if row == first else 1, rows, row, width)
+            present = place < count and compare(pages, leaf, leaf_cap, place, rows, row, width) == 0
+            before = 0
             if present and shape[PAYLOAD] == 1:
-                before = pages[page, HEADER + width * leaf_cap + place]
-        verdict, payload = decide(action, present, before, changes[row])
-        if verdict in (INSERT, UPDATE, DELETE):
-            if root == EMPTY:
-                root = take(pages, ledger, ctl)
-                pages[root, LEVEL] = 0
-                pages[root, COUNT] = 0
-                path[0, 0] = root
-                path[1, 0] = 0
-            else:
+                before = pages[leaf, HEADER + width * leaf_cap + place]
+            verdict, payload = decide(action, present, before, changes[row])
+            if verdict == BROKEN:
+                status = -1
+                break
+            if verdict != KEEP and not changed:
+                changed = True
                 own_path(pages, ledger, ctl, shape, top, path)
+                leaf = path[0, 0]
                 root = path[0, top]
-        if verdict == INSERT:
-            root = insert(pages, ledger, ctl, shape, top, path, rows, row, payload)
-        elif verdict == DELETE:
-            root = delete(pages, ledger, ctl, shape, top, path)
-        elif verdict == UPDATE:
-            pages[path[0, 0], HEADER + width * leaf_cap + path[1, 0]] = payload
-            if shape[SCAN] != NO_SCAN:
-                for level in range(1, top + 1):
-                    summarise(pages, shape, path[0, level], path[1, level], path[0, level - 1])
-        if verdict == BROKEN:
-            status = -1
-            break
-        changes[row] = 1 if verdict == INSERT else -1 if verdict == DELETE else 0
-        row += 1
+            changes[row] = 0
+            if verdict == INSERT:
+                edits[AT, come] = place - gone
+                edits[ROW, come] = row
+                edits[WEIGHT, come] = payload
+                come += 1
+                changes[row] = 1
+            elif verdict == DELETE:
+                edits[GONE, gone] = place
+                gone += 1
+                changes[row] = -1
+            elif verdict == UPDATE:
+                pages[leaf, HEADER + width * leaf_cap + place] = payload
+            row += 1
+        if changed:
+            right = EMPTY
+            if gone + come > 0:
+                right = edit_leaf(pages, ledger, ctl, shape, leaf, edits, gone, come, rows, bound == EMPTY)
+            root = climb(pages, ledger, ctl, shape, top, path, right, bound == EMPTY)
     ctl[ROOT] = root
     ctl[DONE] = row
     return status

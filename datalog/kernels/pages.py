@@ -120,6 +120,29 @@ def first_not_less(pages: Words, page: int, cap: int, rows: Words, row: int, wid
 
 
 @device
+def place_from(pages: Words, page: int, cap: int, low: int, step: int, rows: Words, row: int, width: int) -> int:
+    """The first entry from `low` on that is not less than the row: tries after `step` entries, and then ever further on."""
+    high = pages[page, COUNT]
+    while low < high:
+        middle = low + step - 1
+        if middle >= high:
+            break
+        if compare(pages, page, cap, middle, rows, row, width) < 0:
+            low = middle + 1
+            step *= 2
+        else:
+            high = middle
+            break
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(pages, page, cap, middle, rows, row, width) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@device
 def child_for(pages: Words, page: int, cap: int, rows: Words, row: int, width: int) -> int:
     """The entry of an inner page below which the row stands or would stand: the last that is not greater, else the first."""
     low = 1

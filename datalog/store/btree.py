@@ -164,7 +164,8 @@ class BTree:
         ctl[DONE] = 0
         while status := apply_rows(pool.pages, pool.ledger, ctl, self.shape, rows, changes, action):
             if status < 0:
-                raise self._broken(rows, changes, int(ctl[DONE]))
+                row = int(ctl[DONE])
+                raise self._broken(rows, changes, row) if status == -1 else self._disorder(rows, row)
             pool.reserve(status)
         return int(ctl[ROOT]), changes
 
@@ -278,8 +279,7 @@ class BTree:
         payloads = np.empty(room if self.payload else 0, np.int64)
         count = bulk.merge(old, old_payloads, rows, changes, action, merged, payloads)
         if count < -len(rows):
-            row = -1 - len(rows) - count
-            raise InternalError(f"the rows of a batch do not ascend at row {row}: {rows[row].tolist()}")
+            raise self._disorder(rows, -1 - len(rows) - count)
         if count < 0:
             raise self._broken(rows, changes, -1 - count)
         self.drop(root)
@@ -288,6 +288,9 @@ class BTree:
     def _broken(self, rows: Words, changes: Words, row: int) -> InternalError:
         taken = -int(changes[row])
         return InternalError(f"the support count of row {rows[row].tolist()} would become negative: {taken} derivations were taken from it")
+
+    def _disorder(self, rows: Words, row: int) -> InternalError:
+        return InternalError(f"the rows of a batch do not ascend at row {row}: {rows[row].tolist()}")
 
     def _fits(self, rows: Words) -> None:
         if rows.ndim != 2 or rows.shape[1] != self.width or rows.dtype != WORD or not rows.flags.c_contiguous:
