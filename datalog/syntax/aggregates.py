@@ -93,7 +93,7 @@ def aggregates(text: str, start: int) -> tuple[set[int], int]:
     last, end = "", len(text)
     for match in tokens(text, start):
         token, level = match.group(), levels[-1]
-        operand = token[0].isalnum() or token[0] in '_?"'
+        operand = token[0].isalnum() or token[0] in '_?"$@'
         if previous is not None and token not in INFIX and operand:
             previous.only_word = True
             found.add(previous.start)

@@ -14,46 +14,34 @@ from typing import cast
 from lark import Token, v_args
 
 from datalog.syntax.aggregates import AGGREGATES, OTHER_NAMES
-from datalog.syntax.terms import Arguments, Call, TermBuilder
+from datalog.syntax.declarations import DeclarationBuilder
+from datalog.syntax.terms import Arguments, Call
 from datalog.syntax.tree import (
     Application,
     Atom,
-    Attribute,
     Clause,
     Comment,
     Comparison,
     Conjunction,
-    Declaration,
-    Directive,
     Disjunction,
     Literal,
     Negation,
-    Plan,
-    PlanVersion,
     Program,
     Rule,
     Span,
+    Subsumption,
     Term,
     Total,
     Truth,
-    TypeDeclaration,
     Variable,
 )
 
-LARGEST_PLACE = 9999  # of an atom in a plan
-
 PLAIN_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,()\[\]=]+')
-
-# Parts, and the offset behind the last of them.
-Signature = tuple[tuple[Attribute, ...], int]
-Parameter = tuple[str, str | int]
-Parameters = tuple[tuple[Parameter, ...], int]
-Written = tuple[str, int]
 
 
 @v_args(inline=True)
-class Builder(TermBuilder):
-    """Lark calls the methods with the values of a rule's parts; named tokens come along, punctuation does not."""
+class Builder(DeclarationBuilder):
+    """The whole tree: adds programs, rules and literals."""
 
     # --- Program, comments ----------------------------------------------------------------------------------------------------
 
@@ -74,91 +62,14 @@ class Builder(TermBuilder):
     def program(self, *clauses: Clause) -> Program:
         return Program(clauses, tuple(self.comments), self.source.text, self.source.file)
 
+    def rest(self, *clauses: Clause | None) -> Program:
+        return self.program(*(clause for clause in clauses if clause is not None))
+
+    def stray(self, _brace: Token) -> None:
+        return None
+
     def query(self, body: Conjunction, _stop: Token | None = None) -> Conjunction:
         return body
-
-    # --- Declarations and directives ------------------------------------------------------------------------------------------
-
-    def declaration(self, keyword: Token, names: list[Token], signature: Signature, *qualifiers: Token) -> Declaration:
-        attributes, end = signature
-        span = self._clause_span(keyword, self._end(qualifiers[-1]) if qualifiers else end)
-        return Declaration(tuple(map(str, names)), attributes, tuple(map(str, qualifiers)), span)
-
-    def functional_declaration(
-        self, keyword: Token, names: list[Token], keys: Signature, _sign: Token, value: Attribute, *qualifiers: Token
-    ) -> Declaration:
-        span = self._clause_span(keyword, self._end(qualifiers[-1]) if qualifiers else value.span.end)
-        return Declaration(tuple(map(str, names)), (*keys[0], value), tuple(map(str, qualifiers)), span, functional=True)
-
-    def names(self, *names: Token) -> list[Token]:
-        return list(names)
-
-    def signature(self, *parts: Attribute | Token) -> Signature:
-        return cast(tuple[Attribute, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
-
-    def attribute(self, name: Token, _colon: Token, type_name: Written) -> Attribute:
-        written, end = type_name
-        return Attribute(str(name), written, self.source.span(self._start(name), end))
-
-    def type(self, name: Token | Written) -> Written:
-        return (str(name), self._end(name)) if isinstance(name, Token) else name
-
-    def scaled_type(self, name: Token, _opening: Token, scale: Token, closing: Token) -> Written:
-        start, end = self._start(name), self._end(closing)
-        if name != "decimal":
-            self._report(f"the type `{name}` takes no scale", start, end, "a type with a scale is decimal(2)")
-        elif not scale.isdecimal() or len(scale) > len(str(LARGEST_PLACE)):
-            self._report("the scale of a decimal is a plain number", self._start(scale), self._end(scale), "it goes up to 18")
-        else:
-            return f"decimal({int(scale)})", end
-        return "decimal(0)", end
-
-    def subtype(self, keyword: Token, name: Token, _sign: Token, base: Written) -> TypeDeclaration:
-        return TypeDeclaration(str(name), base[0], True, self._clause_span(keyword, base[1]))
-
-    def same_type(self, keyword: Token, name: Token, _sign: Token, base: Written) -> TypeDeclaration:
-        return TypeDeclaration(str(name), base[0], False, self._clause_span(keyword, base[1]))
-
-    def named_type(self, keyword: Token, name: Token) -> TypeDeclaration:
-        """Old Soufflé's `.number_type X`, `.symbol_type X`, and `.type X`, which meant symbols."""
-        base = "number" if keyword == ".number_type" else "symbol"
-        return TypeDeclaration(str(name), base, True, self._clause_span(keyword, self._end(name)))
-
-    def directive(self, keyword: Token, names: list[Token], parameters: Parameters | None = None) -> Directive:
-        pairs, end = parameters or ((), self._end(names[-1]))
-        kind = cast(OneOf["input", "output", "printsize"], str(keyword[1:]))
-        return Directive(kind, tuple(map(str, names)), pairs, self._clause_span(keyword, end))
-
-    def parameters(self, *parts: Parameter | Token) -> Parameters:
-        return cast(tuple[Parameter, ...], parts[:-1]), self._end(cast(Token, parts[-1]))
-
-    def parameter(self, name: Token, _sign: Token, value: str | int) -> Parameter:
-        return str(name), value
-
-    def text_value(self, token: Token) -> str:
-        return str(self._constant(self._start(token), self._end(token)).value)
-
-    def word_value(self, token: Token) -> str:
-        return str(token)
-
-    def number_value(self, *parts: Token) -> int:
-        """A number with or without a minus."""
-        start, end = self._start(parts[-1]), self._end(parts[-1])
-        return cast(int, self._constant(start, end, negative=len(parts) == 2).value)
-
-    def plan(self, keyword: Token, *versions: PlanVersion) -> Plan:
-        return Plan(versions, self._clause_span(keyword, versions[-1].span.end))
-
-    def version(self, number: Token, _colon: Token, _opening: Token, *parts: Token) -> PlanVersion:
-        *atoms, closing = parts
-        span = self.source.span(self._start(number), self._end(closing))
-        return PlanVersion(self._count(number), tuple(map(self._count, atoms)), span)
-
-    def _count(self, token: Token) -> int:
-        if token.isdecimal() and len(token) <= len(str(LARGEST_PLACE)):
-            return int(token)
-        self._report("a plan takes plain numbers", self._start(token), self._end(token), f"they go up to {LARGEST_PLACE}")
-        return 0
 
     # --- Rules ----------------------------------------------------------------------------------------------------------------
 
@@ -190,6 +101,9 @@ class Builder(TermBuilder):
         self, heads: tuple[Atom, ...], arrow: Token, _agg: Token, totals: tuple[Total, ...], _end: Token, body: Conjunction, stop: Token
     ) -> Rule:
         return Rule(heads, body, cast(OneOf[":-", "<-"], str(arrow)), self._rule_span(heads, stop), totals)
+
+    def subsumption(self, less: Atom, _sign: Token, greater: Atom, _arrow: Token, body: Conjunction, stop: Token) -> Subsumption:
+        return Subsumption(less, greater, body, self._rule_span((less,), stop))
 
     def totals(self, *totals: Total) -> tuple[Total, ...]:
         return totals
@@ -259,10 +173,6 @@ class Builder(TermBuilder):
         return Comparison(sign, left, right, self.source.span(left.span.start, right.span.end))
 
     # --- Common steps ---------------------------------------------------------------------------------------------------------
-
-    def _clause_span(self, keyword: Token, end: int) -> Span:
-        self.finished = end
-        return self.source.span(self._start(keyword), end)
 
     def _rule_span(self, heads: tuple[Atom, ...], stop: Token) -> Span:
         self.finished = self._end(stop)

@@ -75,6 +75,8 @@ def spell(constant: Constant) -> str:
 def _read_number(written: str, span: Span) -> Constant:
     digits = written.removeprefix("-").lower()
     end = len(written)
+    if digits.count(".") == 3:
+        return Constant(_read_address(written, digits), "number", "", span)
     if digits.endswith("u"):
         if written.startswith("-"):
             raise BadLiteral(f"{_short(written)} is negative, and `unsigned` has no negative numbers", 0, end)
@@ -94,6 +96,15 @@ def _read_number(written: str, span: Span) -> Constant:
         raise BadLiteral(f"{_short(written)} does not fit in 64 bits", 0, end, hint)
     # Beyond LARGEST it can only be an unsigned: the types decide, as for Soufflé.
     return Constant(signed, "number", "", span)
+
+
+def _read_address(written: str, digits: str) -> int:
+    """The number of an address such as 10.0.0.1, its four bytes taken for a signed integer, as Soufflé does."""
+    parts = [int(part[:MOST_DIGITS]) for part in digits.split(".")]
+    if max(parts) > 255:
+        raise BadLiteral(f"{_short(written)} is no address", 0, len(written), "its four parts go from 0 to 255")
+    value = int.from_bytes(bytes(parts), "big", signed=True)
+    return -value if written.startswith("-") else value
 
 
 def _read_integer(digits: str) -> int | None:

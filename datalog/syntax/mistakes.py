@@ -13,10 +13,8 @@ from itertools import pairwise, takewhile
 
 from datalog.errors import Diagnostic
 from datalog.syntax.aggregates import AGGREGATES, OTHER_NAMES
-from datalog.syntax.skim import TOKEN, tokens
+from datalog.syntax.skim import DIRECTIVES, TOKEN, tokens
 from datalog.syntax.source import Source
-
-DIRECTIVES = (".decl", ".type", ".input", ".output", ".printsize", ".plan", ".symbol_type", ".number_type")
 
 WORD = re.compile(r"[A-Za-z_?]")
 OPERAND = re.compile(r'[A-Za-z0-9_?"]')
@@ -41,7 +39,7 @@ CONFUSIONS = (
 SPELLINGS = {
     "RPAR": "`)`", "COMMA": "`,`", "DOT": "`.`", "SEMICOLON": "`;`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`:-`",
     "SUBTYPE": "`<:`", "LPAR": "`(`", "NAME": "a name", "STRING": "a string", "NUMBER": "a number", "QUALIFIER": "a qualifier",
-    "RSQB": "`]`", "RBRACE": "`}`", "TOTALS_END": "`>>`",
+    "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`", "LANGLE": "`<`", "RANGLE": "`>`", "VBAR": "`|`", "TOTALS_END": "`>>`",
 }  # fmt: skip
 
 
@@ -65,7 +63,7 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
     before = list(takewhile(lambda token: token.start() < stopped, tokens(text, clause)))
     found = next(tokens(text, stopped), None)
     begins_line = found is not None and (not before or "\n" in text[before[-1].end() : found.start()])
-    if before and "FACT" in expected and (begins_line or before[-1].group() == "."):
+    if before and "FACT" in expected and (begins_line or before[-1].group() in (".", "{", "}")):
         before = []  # that clause is complete: the parser only had to see one token more to know it
     if found is None or (before and "$END" not in expected and _begins_clause(source, before[0], found, begins_line)):
         return _cut_short(source, before, found, expected)
@@ -148,7 +146,7 @@ def _resume(text: str, clause: int, stopped: int) -> int | None:
 def _wanted(expected: frozenset[str]) -> str:
     if "BANG" in expected:
         return "a literal"
-    if "LBRACE" in expected:
+    if expected >= {"LBRACE", "NAME"}:
         return "`{` or an atom"
     if expected >= {"WILDCARD", "STRING"}:
         closing = [SPELLINGS[name] for name in ("RPAR", "RSQB") if name in expected]
@@ -157,9 +155,9 @@ def _wanted(expected: frozenset[str]) -> str:
         return "a comparison such as `<` or `=`"
     if "FACT" in expected:
         # A directive is complete, but might go on.
-        choices = [SPELLINGS[name] for name in ("LPAR", "COMMA", "EQUAL", "SUBTYPE", "QUALIFIER") if name in expected]
+        choices = [SPELLINGS[name] for name in ("LPAR", "COMMA", "EQUAL", "SUBTYPE", "LANGLE", "VBAR", "QUALIFIER") if name in expected]
         return _listed([*choices, "the next clause"])
-    hidden = {"EQUAL"} if "COMPARE" in expected else set()
+    hidden = {"EQUAL"} if "COMPARE" in expected or expected >= {"LPAR", "COMMA"} else set()
     return _listed([SPELLINGS[name] for name in SPELLINGS if name in expected - hidden]) or "the end"
 
 
@@ -207,6 +205,8 @@ def _hint_of_part(words: list[str], expected: frozenset[str]) -> str:
     previous = words[-1] if words else ""
     if expected - {"LSQB"} == {"LPAR"}:
         return "an atom has parentheses, also one without terms: p()"
+    if words[:1] == [".comp"] and "LBRACE" in expected:
+        return "a component has its clauses in braces: .comp C { … }"
     if words[:1] == [".decl"]:
         if previous == "=":
             return "the value of a functional predicate has a name and a type: y: number"
@@ -228,7 +228,9 @@ def _hint_of_aggregate(words: list[str], rest: list[str], expected: frozenset[st
         return "a total has a name: agg<<t = sum(x)>>"
     if words[-2:-1] == [":"] and expected - {"LSQB"} == {"LPAR"}:
         return "what is more than an atom stands in braces: count : { p(x), x > 1 }"
-    if "LBRACE" in expected or ("COLON" in expected and words[:1] not in ([".decl"], [".plan"])):
+    if expected >= {"LBRACE", "NAME"} or (
+        "COLON" in expected and words[:1] not in ([".decl"], [".plan"], [".comp"], [".type"], [".functor"])
+    ):
         return "an aggregate has a body: sum x : { p(x) }"
     if "count" in (previous, *words[-2:-1], _called(words)) and (rest[0] == "*" or (has_body and rest[0] == ":")):
         return "a count has no arguments: count : { p(x) }"
@@ -254,8 +256,8 @@ def _called(words: list[str]) -> str:
 
 
 def _unknown_directive(word: str) -> tuple[str, str]:
-    close = get_close_matches(word, DIRECTIVES, 1)
-    hint = f"did you mean `{close[0]}`?" if close else f"known are {_listed(list(DIRECTIVES[:6]))}"
+    close = get_close_matches(word[1:], DIRECTIVES, 1)
+    hint = f"did you mean `.{close[0]}`?" if close else f"known are {_listed([f'.{known}' for known in DIRECTIVES[:-2]])}"
     return f"`{word}` is no directive", hint
 
 

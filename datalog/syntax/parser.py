@@ -68,7 +68,7 @@ def _parse(text: str, file: str, start: str, base: int) -> Program | Conjunction
         while (begin := resume) is not None:
             builder.reset(source, begin)
             try:
-                tree = lark.parse(text[begin:], start=start)
+                tree = lark.parse(text[begin:], start="rest" if start == "program" and diagnostics else start)
                 resume = None
             except (UnexpectedToken, UnexpectedCharacters) as error:
                 at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
@@ -107,10 +107,10 @@ def _lark(grammar: str, builder: Builder, tables: Path) -> Lark:
         grammar,
         parser="lalr",
         lexer="contextual",
-        start=["program", "query"],
+        start=["program", "rest", "query"],
         maybe_placeholders=False,
         transformer=builder,
-        lexer_callbacks={"COMMENT": builder.comment, "AGGREGATE": builder.aggregate_word},
+        lexer_callbacks={"COMMENT": builder.comment, "ANNOTATION": builder.comment, "AGGREGATE": builder.aggregate_word},
         cache=str(tables),
     )
 

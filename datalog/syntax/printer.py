@@ -10,24 +10,44 @@ from datalog.syntax.constants import spell
 from datalog.syntax.operators import INFIX, PREFIX, PREFIX_WORDS, Tightness
 from datalog.syntax.tree import (
     Aggregate,
+    AlgebraicDeclaration,
     Application,
     Atom,
+    Attribute,
+    Branch,
+    BranchDeclaration,
+    Cast,
     Clause,
     Comparison,
+    Component,
+    ComponentType,
     Conjunction,
     Constant,
     Declaration,
+    DeltaDeclaration,
     Directive,
     Disjunction,
+    FunctorDeclaration,
+    Include,
+    Instantiation,
+    LatticeDeclaration,
     Literal,
     Negation,
+    Nil,
+    Once,
     Operation,
+    Override,
     Plan,
+    Pragma,
+    Record,
+    RecordDeclaration,
     Rule,
+    Subsumption,
     Term,
     Total,
     Truth,
     TypeDeclaration,
+    UnionDeclaration,
     Variable,
     Wildcard,
 )
@@ -97,17 +117,83 @@ def format_clause(clause: Clause) -> str:
     match clause:
         case Rule():
             return format_rule(clause)
-        case Declaration(predicates, attributes, qualifiers):
-            written = [f"{attribute.name}: {attribute.type}" for attribute in attributes]
-            value = f" = {written.pop()}" if clause.functional else ""
-            return " ".join([f".decl {', '.join(predicates)}({', '.join(written)}){value}", *qualifiers])
+        case Subsumption(body=body):
+            return f"{format_subsumption(clause)} {format_body(body)}."
+        case Declaration() | DeltaDeclaration():
+            return _declaration(clause)
         case TypeDeclaration(name, base, subtype):
             return f".type {name} {'<:' if subtype else '='} {base}"
+        case UnionDeclaration(name, members):
+            return f".type {name} = {' | '.join(members)}"
+        case RecordDeclaration(name, fields):
+            return f".type {name} = [{_attributes(fields)}]"
+        case AlgebraicDeclaration(name, branches):
+            return f".type {name} = {' | '.join(map(format_branch, branches))}"
+        case LatticeDeclaration(name, operators):
+            written = ", ".join(f"{operator} -> {format_term(term)}" for operator, term in operators)
+            return f".lattice {name}<> {{ {written} }}"
+        case FunctorDeclaration(name, attributes, result, stateful):
+            return f".functor {name}({_attributes(attributes)}): {result}{' stateful' if stateful else ''}"
+        case Component(clauses=clauses):
+            return " ".join([format_component_head(clause), *map(format_clause, clauses), "}"])
+        case Instantiation(name, component):
+            return f".init {name} = {_component_type(component)}"
+        case Override(predicate):
+            return f".override {predicate}"
+        case Pragma(key, value):
+            return f".pragma {_quoted(key)} {_quoted(value)}" if value else f".pragma {_quoted(key)}"
+        case Include(file):
+            return f".include {_quoted(file)}"
+        case Once():
+            return ".once"
         case Directive(kind, predicates, parameters):
             pairs = ", ".join(f"{key}={_parameter(key, value)}" for key, value in parameters)
             return f".{kind} {', '.join(predicates)}" + (f"({pairs})" if pairs else "")
         case Plan(versions):
             return ".plan " + ", ".join(f"{version.number}:({', '.join(map(str, version.atoms))})" for version in versions)
+
+
+def format_subsumption(clause: Subsumption) -> str:
+    """What stands before the body."""
+    return f"{format_literal(clause.less)} <= {format_literal(clause.greater)} :-"
+
+
+def format_branch(branch: BranchDeclaration) -> str:
+    """`Name { x: number }`"""
+    return f"{branch.name} {{ {_attributes(branch.fields)} }}" if branch.fields else f"{branch.name} {{}}"
+
+
+def format_component_head(component: Component) -> str:
+    """`.comp Name<T> : Base<T> {`"""
+    bases = f" : {', '.join(map(_component_type, component.bases))}" if component.bases else ""
+    return f".comp {_component_type(component.type)}{bases} {{"
+
+
+def _component_type(component: ComponentType) -> str:
+    return f"{component.name}<{', '.join(component.parameters)}>" if component.parameters else component.name
+
+
+def _declaration(clause: Declaration | DeltaDeclaration) -> str:
+    if isinstance(clause, DeltaDeclaration):
+        return " ".join([f".decl {clause.name} = debug_delta({clause.predicate})", *clause.qualifiers])
+    attributes, value = clause.attributes, ""
+    if clause.functional:
+        attributes, value = attributes[:-1], f" = {_attributes(attributes[-1:])}"
+    written = [f".decl {', '.join(clause.predicates)}({_attributes(attributes)}){value}", *clause.qualifiers]
+    if clause.choices:
+        keys = (key[0] if len(key) == 1 else f"({', '.join(key)})" for key in clause.choices)
+        written.append(f"choice-domain {', '.join(keys)}")
+    return " ".join(written)
+
+
+def _attributes(attributes: Iterable[Attribute]) -> str:
+    return ", ".join(
+        f"{attribute.name}{': ' if attribute.name else ''}{attribute.type}{'<>' if attribute.lattice else ''}" for attribute in attributes
+    )
+
+
+def _quoted(text: str) -> str:
+    return spell(Constant(text, "symbol"))
 
 
 def _term(term: Term) -> tuple[str, Tightness]:
@@ -121,18 +207,28 @@ def _term(term: Term) -> tuple[str, Tightness]:
             return written, Tightness.PREFIX if written.startswith("-") else Tightness.PRIMARY
         case Application(predicate, keys):
             return f"{predicate}[{_listed(keys)}]", Tightness.PRIMARY
-        case Aggregate(function, arguments, body):
+        case Aggregate(function, arguments, body, initial=initial):
             written = ", ".join(map(_aggregated, arguments))
-            return f"{function}{' ' if written else ''}{written} : {{ {format_body(body)} }}", Tightness.PRIMARY
+            start = "" if initial is None else f"{_aggregated(initial)}, "
+            return f"{function}{' ' if written else ''}{written} : {start}{{ {format_body(body)} }}", Tightness.PRIMARY
+        case Nil():
+            return "nil", Tightness.PRIMARY
+        case Record(fields):
+            return f"[{_listed(fields)}]", Tightness.PRIMARY
+        case Branch(name, arguments):
+            return f"${name}({_listed(arguments)})", Tightness.PRIMARY
+        case Cast(inner, type_):
+            return f"as({format_term(inner)}, {type_})", Tightness.PRIMARY
         case Operation("-", (operand,)):
             return f"-{_operand_of_minus(operand)}", Tightness.PREFIX
         case Operation(name, (operand,)) if name in PREFIX:
-            return f"{name} {_inside(operand, Tightness.PREFIX)}", Tightness.PREFIX
+            written = _inside(operand, Tightness.PREFIX)
+            return f"{name} ({written})" if written.startswith("[") else f"{name} {written}", Tightness.PREFIX
         case Operation(name, (left, right)) if name in INFIX:
             tightness, on_the_left, on_the_right = INFIX[name]
             return f"{_inside(left, on_the_left)} {name} {_inside(right, on_the_right)}", tightness
         case Operation(name, arguments):
-            assert WORD.fullmatch(name), f"`{name}` does not take {len(arguments)} arguments"
+            assert WORD.fullmatch(name.removeprefix("@")), f"`{name}` does not take {len(arguments)} arguments"
             return f"{name}({_listed(arguments)})", Tightness.PRIMARY
 
 
@@ -143,9 +239,9 @@ def _operand_of_minus(operand: Term) -> str:
 
 
 def _aggregated(argument: Term) -> str:
-    """In parentheses if the colon behind it might be taken for that of another aggregate."""
+    """In parentheses if the colon behind it might be taken for that of another aggregate, or its bracket for one of keys."""
     written = format_term(argument)
-    return f"({written})" if _exposes_aggregate(argument) else written
+    return f"({written})" if _exposes_aggregate(argument) or written.startswith("[") else written
 
 
 def _exposes_aggregate(term: Term) -> bool:
@@ -179,4 +275,4 @@ def _parameter(key: str, value: str | int) -> str:
     if isinstance(value, int):
         return str(value)
     bare = value in ("true", "false") or (key == "IO" and WORD.fullmatch(value))
-    return value if bare else spell(Constant(value, "symbol"))
+    return value if bare else _quoted(value)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+DIRECTIVES = (
+    "decl", "type", "input", "output", "printsize", "limitsize", "plan", "functor", "pragma", "comp", "init", "override", "include",
+    "once", "lattice", "symbol_type", "number_type",
+)  # fmt: skip
+
+_INSIDE = r"""[^()\[\]{}"/]++|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\[^\n])*"|/(?![*/])"""
+_NESTED = _INSIDE
+for _ in range(8):  # brackets in brackets, so deep as the grammar's ANNOTATION has them
+    _NESTED = rf"{_INSIDE}|[(\[{{](?:{_NESTED})*+[)\]}}]"
+
 # Whole strings, comments, directives, names and numbers (with the dots in them); any other character stands for itself, also
 # the first one of a string or comment that does not end.
 TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    rf"""(?P<comment>//[^\n]*|/\*.*?\*/|@!?\s*\[(?:{_NESTED})*+\]|\#[ \t]*(?:line[ \t]+)?[0-9]+[^\n]*)
       | "(?:[^"\\\n]|\\[^\n])*"
-      | (?P<directive>\.(?:decl|type|input|output|printsize|plan|symbol_type|number_type)\b)
+      | (?P<directive>\.(?:{"|".join(DIRECTIVES)})\b)
       | \?- | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*
       | [0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*(?:(?<=[eE])[+-][0-9]+)?)?
       | :[-=] | <- | -> | [<>!=]= | =[<>] | <> | << | >> | && | \|\| | \S""",

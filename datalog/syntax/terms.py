@@ -17,15 +17,20 @@ from datalog.syntax.tree import (
     Aggregate,
     Application,
     Atom,
+    Branch,
+    Cast,
     Comment,
     Comparison,
+    Component,
     Conjunction,
     Constant,
     Disjunction,
     Literal,
     Negation,
+    Nil,
     Operation,
     Program,
+    Record,
     Span,
     Term,
     Variable,
@@ -37,7 +42,10 @@ DEEPEST = 200  # nested operations and groups: the walks over a tree are recursi
 # The value of some rules is a tuple of parts and the offset behind the last of them.
 Arguments = tuple[tuple[Term, ...], int]
 Call = tuple[Token, Arguments]
-Nested = Operation | Application | Aggregate | Negation | Disjunction
+Begun = tuple[Token, tuple[Term, ...], Term | None]  # an aggregate up to its body
+Nested = Operation | Application | Aggregate | Record | Branch | Cast | Negation | Disjunction | Component
+
+PLACES = frozenset(("__FILE__", "__LINE__", "__INCL__"))
 
 
 @v_args(inline=True)
@@ -106,9 +114,21 @@ class TermBuilder(Transformer[Token, Program]):
         self._check_name(name, start)
         return self._operation(str(name), terms, start, end)
 
-    def variable(self, name: Token) -> Variable:
+    def variable(self, name: Token) -> Variable | Nil | Constant:
+        span = self._token_span(name)
+        if name == "nil":
+            return Nil(span)
+        if name in PLACES:
+            return self._place(name, span)
         self._check_name(name, self._start(name))
-        return Variable(str(name), self._token_span(name))
+        return Variable(str(name), span)
+
+    def _place(self, word: Token, span: Span) -> Constant:
+        """Where the word stands, as text or number."""
+        if word == "__LINE__":
+            return Constant(span.line, "number", str(word), span)
+        text = span.file if word == "__FILE__" else self.source.included_from(span.start)
+        return Constant(text, "symbol", str(word), span)
 
     def wildcard(self, token: Token) -> Wildcard:
         return Wildcard(self._token_span(token))
@@ -118,6 +138,34 @@ class TermBuilder(Transformer[Token, Program]):
 
     def number(self, token: Token) -> Constant:
         return self._constant(self._start(token), self._end(token))
+
+    def record(self, opening: Token, *parts: Term | Token) -> Record:
+        fields = cast(tuple[Term, ...], parts[:-1])
+        record = Record(fields, self.source.span(self._start(opening), self._end(cast(Token, parts[-1]))))
+        self._nest(record, *fields)
+        return record
+
+    def branch_of(self, sign: Token, arguments: Arguments | None = None) -> Branch:
+        terms, end = arguments or ((), self._end(sign))
+        branch = Branch(sign[1:].lstrip(), terms, self.source.span(self._start(sign), end))
+        self._nest(branch, *terms)
+        return branch
+
+    def counter(self, sign: Token) -> Operation:
+        return self._operation("autoinc", (), self._start(sign), self._end(sign))
+
+    def casting(self, word: Token, _opening: Token, term: Term, type_name: tuple[str, int]) -> tuple[Token, Term, str]:
+        return word, term, type_name[0]
+
+    def cast(self, casting: tuple[Token, Term, str], closing: Token) -> Cast:
+        word, term, type_name = casting
+        found = Cast(term, type_name, self.source.span(self._start(word), self._end(closing)))
+        self._nest(found, term)
+        return found
+
+    def user_operation(self, name: Token, arguments: Arguments) -> Operation:
+        terms, end = arguments
+        return self._operation(f"@{name[1:].lstrip()}", terms, self._start(name), end)
 
     def boolean(self, token: Token) -> Constant:
         return self._constant(self._start(token), self._end(token))
@@ -142,18 +190,24 @@ class TermBuilder(Transformer[Token, Program]):
         self._nest(application, *keys)
         return application
 
-    def aggregate(self, word: Token, arguments: tuple[Term, ...], _colon: Token, body: Conjunction, closing: Token) -> Aggregate:
-        return self._aggregate(word, arguments, body, self._end(closing))
+    def aggregated(self, word: Token, *parts: Term | Token) -> Begun:
+        return word, cast(tuple[Term, ...], parts[:-1]), None
 
-    def aggregate_of_atom(self, word: Token, arguments: tuple[Term, ...], _colon: Token, atom: Atom) -> Aggregate:
-        return self._aggregate(word, arguments, Conjunction((atom,), atom.span), atom.span.end)
+    def begun_aggregate(self, word: Token, *parts: Term | Token) -> Begun:
+        """What the user's own aggregate begins with stands behind its colon."""
+        initial = cast(Term, parts[-1])
+        return word, cast(tuple[Term, ...], parts[:-2]), initial
 
-    def aggregated(self, *terms: Term) -> tuple[Term, ...]:
-        return terms
+    def aggregate(self, begun: Begun, body: Conjunction, closing: Token) -> Aggregate:
+        return self._aggregate(begun, body, self._end(closing))
 
-    def _aggregate(self, word: Token, arguments: tuple[Term, ...], body: Conjunction, end: int) -> Aggregate:
-        aggregate = Aggregate(str(word), arguments, body, self.source.span(self._start(word), end))
-        self._nest(aggregate, *arguments, *body.literals)
+    def aggregate_of_atom(self, begun: Begun, atom: Atom) -> Aggregate:
+        return self._aggregate(begun, Conjunction((atom,), atom.span), atom.span.end)
+
+    def _aggregate(self, begun: Begun, body: Conjunction, end: int) -> Aggregate:
+        word, arguments, initial = begun
+        aggregate = Aggregate(str(word), arguments, body, self.source.span(self._start(word), end), initial=initial)
+        self._nest(aggregate, *arguments, *(() if initial is None else (initial,)), *body.literals)
         return aggregate
 
     # --- Common steps ---------------------------------------------------------------------------------------------------------
@@ -175,7 +229,7 @@ class TermBuilder(Transformer[Token, Program]):
             self._report(bad.message, max(start, shift + bad.start), shift + bad.end, bad.hint)
             return placeholder(written, span)
 
-    def _nest(self, node: Nested, *parts: Term | Literal) -> None:
+    def _nest(self, node: Nested, *parts: Term | Literal | Component) -> None:
         depth = 1 + max(map(self._depth, parts), default=0)
         self._depths[id(node)] = depth
         self._nested.append(node)
@@ -183,7 +237,7 @@ class TermBuilder(Transformer[Token, Program]):
             hint = "give a part of it a name by a rule of its own"
             self._report(f"this nests more than {DEEPEST} levels deep", node.span.start, node.span.end, hint)
 
-    def _depth(self, part: Term | Literal) -> int:
+    def _depth(self, part: Term | Literal | Component) -> int:
         match part:
             case Atom(terms=terms):
                 return max(map(self._depth, terms), default=0)

@@ -125,7 +125,7 @@ def test_a_plan_is_a_clause_of_its_own_behind_a_rule_of_either_dialect() -> None
         assert (program.clauses[1].span.line, program.clauses[1].span.end_column) == (2, 29)
 
 
-@pytest.mark.parametrize("written", [".plan", ".plan 0", ".plan 0:()", ".plan 0:(x)", ".plan 0:(1,)", ".plan 0x1:(1)", ".plan 0:(12345)"])
+@pytest.mark.parametrize("written", [".plan", ".plan 0", ".plan 0:(x)", ".plan 0:(1,)", ".plan 0x1:(1)", ".plan 0:(12345)"])
 def test_a_malformed_plan_is_refused_and_what_follows_is_read(written: str) -> None:
     with pytest.raises(ProgramError) as caught:
         parse(f"p(x) :- q(x).\n{written}\np(1) :- .\n")
