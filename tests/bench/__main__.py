@@ -37,11 +37,25 @@ def _peers(context: click.Context, parameter: click.Parameter, text: str) -> tup
     "--peers", default="all", show_default=True, callback=_peers, help=f"Other engines: all, none, or some of {', '.join(PEERS)}."
 )
 @click.option("--small", is_flag=True, help="Beside peers: data of about a twentieth of the size.")
-@click.option("--rounds", default=3, show_default=True, help="Beside peers: the best of so many runs counts.")
+@click.option("--rounds", default=3, show_default=True, help="Beside peers: the best of so many runs counts, of fewer where they are long.")
 @click.option("--threads", default=1, show_default=True, help="Beside peers: how many threads engines that ask may use.")
 @click.option("--python", default=sys.executable, help="The interpreter that has the peers, if it is another one than this.")
 @click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="Keep the generated data here, for other runs.")
+@click.option("--patience", default=120.0, show_default=True, help="Beside peers: how many seconds one run may take.")
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Beside peers: keep the figures in FILE as they come. What it has already does not run again, so that a run can be gone on with.",
+)
+@click.option("--report", "report_only", is_flag=True, help="Beside peers: run nothing, and report what --keep FILE has.")
 @click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw the figures beside peers as SVG.")
+@click.option(
+    "--readme",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    metavar="FILE",
+    help="Put the table of the figures beside peers into a Markdown file, between the two lines that are there for it.",
+)
 def main(
     names: tuple[str, ...],
     seconds: float,
@@ -52,7 +66,11 @@ def main(
     threads: int,
     python: str,
     data: Path | None,
+    patience: float,
+    keep: Path | None,
+    report_only: bool,
     chart: Path | None,
+    readme: Path | None,
 ) -> None:
     """Run benchmarks (all but `peers`, without NAMES) and print their figures.
 
@@ -63,8 +81,8 @@ def main(
     """
     report = Report(Console(width=None if sys.stdout.isatty() else 160))
     workloads = tuple(name for name in names if name in BESIDE_PEERS)
-    benches = [name for name in names if name in BENCHES] + (["peers"] if workloads and "peers" not in names else [])
-    settings = suite.Settings(workloads, peers, small, rounds, threads, python, data, chart)
+    benches = [name for name in names if name in BENCHES] + (["peers"] if (workloads or report_only) and "peers" not in names else [])
+    settings = suite.Settings(workloads, peers, small, rounds, threads, patience, python, data, keep, report_only, chart, readme)
     wrong = False
     for name in benches or BENCHES[:-1]:
         bench = importlib.import_module(f"tests.bench.{name}")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from subprocess import CompletedProcess, TimeoutExpired
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +21,7 @@ from tests.bench.peers.chart import svg
 from tests.bench.peers.data import Data
 from tests.bench.peers.rules import clauses, lisp, parse, select
 from tests.bench.peers.truth import Truth, facts_after
+from tests.bench.peers.workloads import Workload
 from tests.bench.report import Report
 
 SOME_EDGES = np.array([(0, 1), (1, 2), (0, 2), (2, 0), (2, 3), (4, 4)], np.int64)
@@ -93,6 +97,53 @@ def test_a_wrong_answer_is_named_and_its_figures_are_not_shown(tmp_path: Path, m
     assert rows[0]["in all"] is None and "should be" in rows[0]["way"]
 
 
-def test_a_chart_has_a_bar_for_each_engine() -> None:
-    text = svg({"w1": [("leapfrog", 0.001, "1 ms"), ("duckdb", 0.1, "100 ms, 100× ours")]})
-    assert text.count("<rect") == 3 and "100× ours" in text  # the third is the ground
+def test_a_run_goes_on_with_the_figures_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep, readme = tmp_path / "figures.json", tmp_path / "README.md"
+    settings = suite.Settings(("w10-start",), ("by hand",), True, 1, data=tmp_path, keep=keep)
+    suite.run(_report(), 0.5, settings)
+    first = keep.read_text(encoding="utf-8")
+    monkeypatch.setattr(suite.Suite, "_once", lambda *_: pytest.fail("it ran again"))
+    suite.run(_report(), 0.5, settings)
+    assert keep.read_text(encoding="utf-8") == first
+    readme.write_text("# Title\n\n<!-- benchmarks -->\nold\n<!-- end of benchmarks -->\n\nmore\n", encoding="utf-8")
+    suite.run(_report(), 0.5, replace(settings, report_only=True, readme=readme))
+    text = readme.read_text(encoding="utf-8")
+    assert text.startswith("# Title\n\n<!-- benchmarks -->\n\n| workload | ours |") and text.endswith(
+        "<!-- end of benchmarks -->\n\nmore\n"
+    )
+    assert "| w10-start: a process with ten facts and a closure | " in text and "old" not in text
+
+
+def test_figures_of_another_run_are_not_gone_on_with(tmp_path: Path) -> None:
+    keep = tmp_path / "figures.json"
+    settings = suite.Settings(("w10-start",), (), True, 1, data=tmp_path, keep=keep)
+    suite.run(_report(), 0.5, settings)
+    with pytest.raises(Wrong, match="figures of another run"):
+        suite.run(_report(), 0.5, replace(settings, rounds=2))
+
+
+def test_an_engine_that_takes_too_long_is_stopped_and_spared_the_transactions_on_the_same_facts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, asked = suite.Suite._process, []
+
+    def slow(self: suite.Suite, engine: str, arguments: list[str], workload: Workload | None = None) -> CompletedProcess[str]:
+        if engine == "by hand" and workload is not None:
+            asked.append(workload.name)
+            raise TimeoutExpired([], 120)
+        return process(self, engine, arguments, workload)
+
+    monkeypatch.setattr(suite.Suite, "_process", slow)
+    report = _report()
+    suite.run(report, 0.5, suite.Settings(("w1-200k", "w5-triangles"), ("by hand",), True, 1, data=tmp_path))
+    (rows,) = report.benches["peers"]["tables"].values()  # type: ignore[attr-defined]
+    assert [row["way"] for row in rows if row["engine"] == "by hand"] == ["more than 120 s"] * 2
+    assert asked == ["w1-200k"]
+    assert all(row["peak memory"] for row in rows if row["engine"] == "leapfrog")
+
+
+def test_a_chart_has_a_dot_for_each_peer_on_the_side_of_the_faster_one() -> None:
+    text = svg([("w1", "1 ms", [("duckdb", 100.0), ("nemo", 0.1)])])
+    dots = {name: float(x) for x, name in re.findall(r'cx="([\d.]+)" [^>]*><title>(\w+)', text)}
+    middle = float(re.findall(r'class="ours" x1="([\d.]+)"', text)[0])
+    assert dots["nemo"] < middle < dots["duckdb"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import resource
+import statistics
 import sys
 from pathlib import Path
 from time import perf_counter, process_time
@@ -57,7 +58,10 @@ def _stream(engine: Engine, limit: float) -> dict[str, object]:
             changed.append(rows)
     known = [rows for rows in changed if rows is not None]
     return {
-        "transactions": took,
+        "transactions": len(took),
+        "spent": sum(took),
+        "median": statistics.median(took),
+        "p99": sorted(took)[-(-99 * len(took) // 100) - 1],
         "changed": sum(known) if len(known) == len(took) else None,
         "given": sum(map(len, transactions[: len(took)])),
         "follows": engine.follows,

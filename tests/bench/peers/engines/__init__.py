@@ -7,25 +7,28 @@ from importlib import import_module
 from tests.bench.peers.engine import Engine, Task
 
 OURS = "leapfrog"
-MODULES = {
-    OURS: "ours",
-    "by hand": "hand",
-    "duckdb": "duck",
-    "pathway": "streams",
-    "egglog": "eqsat",
-    "kuzu": "graph",
-    "clingo": "ground",
-    "nemo": "nemo",
-    "souffle": "souffle",
-    "souffle compiled": "souffle",
+TWO_THREADS = "leapfrog -j 2"
+HOMES = {
+    OURS: ("ours", "Peer"),
+    TWO_THREADS: ("ours", "TwoThreads"),
+    "by hand": ("hand", "Peer"),
+    "duckdb": ("duck", "Peer"),
+    "pathway": ("streams", "Peer"),
+    "egglog": ("eqsat", "Peer"),
+    "kuzu": ("graph", "Peer"),
+    "clingo": ("ground", "Peer"),
+    "nemo": ("nemo", "Peer"),
+    "souffle": ("souffle", "Peer"),
+    "souffle compiled": ("souffle", "Compiled"),
 }
-PEERS = tuple(name for name in MODULES if name != OURS)
+OWN = (OURS, TWO_THREADS)
+PEERS = tuple(name for name in HOMES if name != OURS)
 
 
 def engine_class(name: str) -> type[Engine]:
     """The class of an engine of the given name."""
-    module = import_module(f"{__name__}.{MODULES[name]}")
-    found = module.Compiled if name == "souffle compiled" else module.Peer
+    module, kind = HOMES[name]
+    found = getattr(import_module(f"{__name__}.{module}"), kind)
     assert isinstance(found, type) and issubclass(found, Engine)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -91,3 +92,13 @@ class Peer(Engine):
                 transaction.insert(name, [change.row for change in changes if change.name == name and change.sign > 0])
         change = transaction.commit()[self.problem.result]
         return len(change.inserted) + len(change.deleted)
+
+
+class TwoThreads(Peer):
+    """The same on two threads, whatever the task says: a peer, to see what they bring."""
+
+    problems = frozenset({"triangles", "closure", "points-to"})
+    changing = frozenset()
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(replace(task, threads=2))
