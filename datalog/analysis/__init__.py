@@ -1,6 +1,6 @@
 """What a program means, before anything runs: predicates, types, quantifiers, range restriction, stratification.
 
-    tree → plain terms → signatures → types → formulas → quantifiers → safety → recursion
+    tree → instances of components → plain terms → signatures → types → formulas → quantifiers → safety → recursion
 
 Each step goes on after errors of the one before, on what it can still trust, and all of them report into one `Findings`, so
 that one run tells all errors of a file. A program that comes out is well typed, range restricted and stratified.
@@ -15,12 +15,15 @@ from datalog.analysis.desugar import Primitives, desugar
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
+from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
+from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
 from datalog.analysis.translate import Translation
 from datalog.analysis.types import Inference
+from datalog.analysis.unsupported import refuse_unsupported
 from datalog.ir import formulas
 from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_rule
@@ -35,6 +38,8 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     Raises ProgramError with all errors of the program, in the order of its text.
     """
     findings = Findings(written.text)
+    written = expand_old_qualifiers(instantiate(written, findings))
+    refuse_unsupported(written, findings)
     program = desugar(written, primitives)
     known = collect_signatures(program, primitives, findings)
     inference = Inference(known, primitives, findings)

@@ -17,16 +17,19 @@ class Findings:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._lines = text.split("\n")
         self._found: dict[tuple[str, int, int, str], Diagnostic] = {}
 
     def add(self, span: Span, message: str, hint: str = "") -> None:
         """Report `message` at `span`."""
-        line = self._lines[span.line - 1] if 0 < span.line <= len(self._lines) else ""
-        line = line.removesuffix("\r")
+        line = self._line(span.start).removesuffix("\r") if span.line else ""
         end = span.end_column if span.end_line == span.line else len(line) + 1
         diagnostic = Diagnostic(message, span.file, span.line, span.column, line, max(1, end - span.column), hint)
         self._found.setdefault((span.file, span.line, span.column, message), diagnostic)
+
+    def _line(self, offset: int) -> str:
+        """The line of the text around an offset; by its number it might not be found, for files may be included in the text."""
+        end = self._text.find("\n", offset)
+        return self._text[self._text.rfind("\n", 0, offset) + 1 : end if end >= 0 else None]
 
     def raise_if_any(self) -> None:
         """Raise one ProgramError that carries everything found, in the order of the text."""

@@ -16,6 +16,7 @@ from datalog.analysis.safety import check_safety, hidden_variables
 from datalog.analysis.signatures import Columns, check_arity, report_unknown
 from datalog.analysis.translate import Translation
 from datalog.analysis.types import Inference
+from datalog.analysis.unsupported import refuse_in_body
 from datalog.analysis.walk import atoms
 from datalog.ir import formulas
 from datalog.ir.occurrences import literal_variables
@@ -41,6 +42,7 @@ def analyse_query(
         )
         for name, signature in program.signatures.items()
     }
+    refuse_in_body(body, findings)
     body = desugar_body(body, known, primitives)
     for atom in atoms(body):
         if atom.predicate in known:
