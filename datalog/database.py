@@ -352,7 +352,7 @@ class Database:
             changes = {}
             for name, blocks in staged.items():
                 # Rules that were added since the rows were staged may derive their predicates.
-                stored = self._given(name, *(word for _, word in blocks))
+                stored = self._given(name, *[word for _, word in blocks])
                 changes[stored] = last_words(blocks, partial(self._engine.functions.stored, stored))
             with quoting(self._program.text, self.file):
                 deltas = self._engine.apply(changes)

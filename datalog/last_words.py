@@ -26,8 +26,9 @@ def last_words(blocks: Sequence[tuple[Words, int]], stored: Stored) -> tuple[Wor
     The last column of a row whose key is deleted says nothing. O(n log n), and what `stored` costs for upserts.
     """
     if len(blocks) == 1 and blocks[0][1] in (INSERT, DELETE):
-        rows = sort_distinct(blocks[0][0])
-        return rows, np.full(len(rows), blocks[0][1], np.int64)
+        ((rows, word),) = blocks
+        rows = sort_distinct(rows)
+        return rows, np.full(len(rows), word, np.int64)
     rows = np.concatenate([block for block, _ in blocks])
     words = np.repeat(np.array([word for _, word in blocks], np.int64), [len(block) for block, _ in blocks])
     if UPSERT in words or DELETE_KEY in words:

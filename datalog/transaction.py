@@ -39,36 +39,32 @@ class Changes(Mapping[str, Change]):
 
     def __init__(self, version: int, deltas: Mapping[str, Delta], predicates: Mapping[str, Predicate], values: Values) -> None:
         self.version = version
-        self._predicates, self._values = predicates, values
-        self._deltas = {name: delta for name, delta in deltas.items() if not predicates[name].hidden}
+        self._deltas, self._predicates, self._values = deltas, predicates, values
 
     def __getitem__(self, name: str) -> Change:
+        predicate = self._predicates.get(name)
+        if predicate is None or predicate.hidden:
+            raise KeyError(name)
         delta = self._deltas.get(name)
-        if delta is None:
-            predicate = self._predicates.get(name)
-            if predicate is None or predicate.hidden:
-                raise KeyError(name)
-            return Change([], [])
-        return Change(self._rows(name, delta.inserted), self._rows(name, delta.deleted))
+        return Change([], []) if delta is None else Change(self._rows(predicate, delta.inserted), self._rows(predicate, delta.deleted))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._deltas))
+        return iter(sorted(name for name in self._deltas if not self._predicates[name].hidden))
 
     def __len__(self) -> int:
-        return len(self._deltas)
+        return sum(not self._predicates[name].hidden for name in self._deltas)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._deltas
+        return name in self._deltas and not self._predicates[str(name)].hidden
 
     def __repr__(self) -> str:
         listed = ", ".join(f"{name} +{len(self._deltas[name].inserted)} -{len(self._deltas[name].deleted)}" for name in self)
         return f"<changes of transaction {self.version}: {listed or 'none'}>"
 
-    def _rows(self, name: str, codes: Words) -> list[Row]:
+    def _rows(self, predicate: Predicate, codes: Words) -> list[Row]:
         from datalog.io.rows import rows_of
 
-        predicate = self._predicates[name]
-        return rows_of(self._values.sort_by_value(codes, predicate.types), predicate, self._values)
+        return rows_of(self._values.sort_by_value(codes, predicate.types), predicate, self._values) if len(codes) else []
 
 
 class Transaction:

@@ -23,6 +23,10 @@ def rows_from(source: Any, predicate: Predicate, values: Values) -> Codes:
     heeds; or, with columns by position, a numpy array of two dimensions or an iterable of tuples or lists, for a predicate of one
     column also of the values alone. Among these rows may be dictionaries from names to values.
     """
+    if source.__class__ is list and source and predicate.types:
+        codes = values.encode_tuples(source, predicate.types)
+        if codes is not None:
+            return codes
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "iloc"):
         return from_columns(arrow_columns(source, predicate), predicate, values)
     if isinstance(source, np.ndarray) and source.ndim == 2:

@@ -36,7 +36,7 @@ class Choice:
     def __init__(self, tally: Tally, active: bool) -> None:
         self.active = active
         self._tally = tally
-        self.budget: Budget | None = None
+        self.budget = Budget(tally, 0) if active else None
         self._rates: deque[float] = deque(maxlen=REMEMBERED)  # work a changed row
         self._evaluation = 0
         self._size = 0
@@ -59,14 +59,14 @@ class Choice:
 
         `lost` is the share of the rows read that go: what is left is evaluated in about (1 - lost)² of the time.
         """
-        if not self.active:
+        if self.budget is None:
             return False
         self._seen += 1
         if lost > MOST_LOST:
             return True
         allowed = int(SHARE * max(self._evaluation, self._size) * (1 - lost) ** 2) + FLOOR
-        self.budget = Budget(self._tally, self._tally.cost + allowed)
-        if not self._rates or median(self._rates) * changed <= allowed:
+        self.budget.limit = self._tally.cost + allowed
+        if max(self._rates, default=0.0) * changed <= allowed or median(self._rates) * changed <= allowed:
             return False
         self._rates = deque((rate * FORGETTING for rate in self._rates), REMEMBERED)
         return True

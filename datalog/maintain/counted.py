@@ -96,7 +96,7 @@ class CountedRule:
         return [(gone, -1), (come, 1)]
 
     def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
-        """The changes of the head, by delta plans; `changes` are those of all atoms whose predicates changed."""
+        """The changes of the head, by delta plans; `changes` holds those of all atoms whose predicates changed."""
         before = self.join.tally.steps
         rows_in = self._rows_in(deltas)
         try:
@@ -127,10 +127,10 @@ class CountedRule:
         storage = self._storage
         signed: Signed = []
         for change in changes:
-            join = change.delta.join
-            born, died = storage.node_changes(
-                change.delta.predicate, deltas[change.delta.predicate], change.delta.columns, old, storage.roots
-            )
+            delta, join = change.delta, change.delta.join
+            if delta.predicate not in deltas:
+                continue
+            born, died = storage.node_changes(delta.predicate, deltas[delta.predicate], delta.columns, old, storage.roots)
             if self._projection is not None:
                 signed += [(self._copied(rows), sign) for rows, sign in ((born, 1), (died, -1)) if len(rows)]
                 continue

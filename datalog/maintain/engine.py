@@ -11,7 +11,7 @@ All rows here are codes, `int64[n, columns]` in declared column order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -42,7 +42,7 @@ Failing = Literal["error", "skip"]
 Maintain = Literal["auto", "recorded", "derived", "recompute"]
 Progress = Callable[[int, int], None]  # strata done, strata in all
 
-LARGE_CHANGE = 32  # rows
+LARGE_CHANGE = 32  # rows; what share of a relation is lost by less is not looked at
 
 RECORDING = {"exact": code.RECORD_EXACT, "run": code.RECORD_RUNS, "hull": code.RECORD_HULLS}
 
@@ -91,7 +91,8 @@ class Engine:
         self.joins = Joins(program, self.storage, values, statistics, options.memo, options.failing == "skip")
         self.functions = Functions(program, self.storage, values, self.joins)
         self.strata = [self._live(number) for number in range(len(program.strata))]
-        self._prepared: set[str] = set()
+        self._visited = [*self.strata]  # by the last transaction
+        self._reached: dict[str, frozenset[int]] = {}  # which strata a change of a given predicate can reach, by place
         self._first_evaluation(facts, progress)
         self._facts = None
 
@@ -111,33 +112,35 @@ class Engine:
         Returns what changed, given and derived. After an exception everything is as it was before.
         """
         for name in changes:
-            if self.program.predicates[name].derived:
-                raise InternalError(f"the derived predicate {name} was changed from outside")
-            self._prepare(name)
+            if name not in self._reached:
+                self._prepare(name)
         storage = self.storage
         storage.begin()
+        self._visited.clear()
         try:
             old = storage.committed
             deltas: dict[str, Delta] = {}
             for name, (rows, signs) in changes.items():
                 _note(deltas, name, storage.change(name, rows, signs))
             self.functions.check(changes, deltas)
-            if deltas:
-                for stratum in self.strata:
-                    if not stratum.reads.isdisjoint(deltas):
-                        self._maintain(stratum, deltas, old)
-                        self.functions.check(stratum.predicates, deltas)
+            for place in sorted(frozenset().union(*(self._reached[name] for name in deltas))):
+                stratum = self.strata[place]
+                if not stratum.reads.isdisjoint(deltas):
+                    self._visited.append(stratum)
+                    self._maintain(stratum, deltas, old)
+                    self.functions.check(stratum.predicates, deltas)
             storage.commit()
         except BaseException:
             storage.abort()
-            for rule in self._counted_rules():
-                rule.unsettled = False
+            for stratum in self._visited:
+                for rule in stratum.rules:
+                    rule.unsettled = False
             raise
         return deltas
 
     def settle(self) -> None:
         """After a transaction: let rules change to or from records where that has proved to be the cheaper way."""
-        for stratum in self.strata:
+        for stratum in self._visited:
             for rule in stratum.rules:
                 if rule.unsettled:
                     rule.settle()
@@ -171,15 +174,19 @@ class Engine:
 
     def _prepare(self, name: str) -> None:
         """Plan what a change of a given predicate can reach, once."""
-        if name in self._prepared or self.options.maintain == "recompute":
-            return
+        if self.program.predicates[name].derived:
+            raise InternalError(f"the derived predicate {name} was changed from outside")
         reached = {name}
+        places: list[int] = []
         wanted: dict[int, tuple[int, ...]] = {}
         supported: list[int] = []
-        for stratum in self.strata:
+        for place, stratum in enumerate(self.strata):
             if stratum.reads.isdisjoint(reached):
                 continue
+            places.append(place)
             reached.update(stratum.predicates)
+            if self.options.maintain == "recompute":
+                continue
             if stratum.recursive is not None:
                 supported += stratum.numbers
             for number in stratum.numbers:
@@ -188,7 +195,7 @@ class Engine:
                 atoms = enumerate(self.program.rules[number].atoms)
                 wanted[number] = tuple(place for place, atom in atoms if atom.predicate in reached and atom.predicate in stratum.reads)
         self.joins.prepare(wanted, tuple(supported))
-        self._prepared.add(name)
+        self._reached[name] = frozenset(places)
 
     def _size(self, name: str) -> int | None:
         """How many rows a predicate has; None for a derived one that is not evaluated yet."""
@@ -219,9 +226,6 @@ class Engine:
             raise
         self.settle()
 
-    def _counted_rules(self) -> Iterator[CountedRule]:
-        return (rule for stratum in self.strata for rule in stratum.rules)
-
     def _evaluate(self, stratum: LiveStratum) -> None:
         """Evaluate a stratum, whose predicates are empty, from scratch."""
         before = self.storage.tally.cost
@@ -240,33 +244,32 @@ class Engine:
 
     def _maintain(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Bring a stratum up to date with the deltas of what it reads, and add its own to them."""
-        changed = sum(len(deltas[name]) for name in stratum.reads if name in deltas)
-        if stratum.choice.wants_size:
-            stratum.choice.resize(sum(self.storage.size(name) for name in (*stratum.reads, *stratum.predicates)))
         if self.options.maintain == "recompute":
             self._anew(stratum, deltas, old)
             return
-        if stratum.choice.anew(changed, self._lost(stratum, changed, deltas, old)):
+        choice, tally = stratum.choice, self.storage.tally
+        changed = sum([len(deltas[name]) for name in stratum.reads if name in deltas])
+        if choice.wants_size:
+            choice.resize(sum(self.storage.size(name) for name in (*stratum.reads, *stratum.predicates)))
+        if choice.anew(changed, self._lost(stratum, deltas, old) if changed >= LARGE_CHANGE else 0.0):
             for rule in stratum.rules:
                 if not rule.reads.isdisjoint(deltas):
                     rule.given_up(deltas)
             self._anew(stratum, deltas, old)
             return
-        before = self.storage.tally.cost
+        before = tally.cost
         try:
             own = self._in_small_steps(stratum, deltas, old)
         except OverBudget:
-            stratum.choice.maintained(changed, self.storage.tally.cost - before)
+            choice.maintained(changed, tally.cost - before)
             self._anew(stratum, deltas, old)
             return
-        stratum.choice.maintained(changed, self.storage.tally.cost - before)
+        choice.maintained(changed, tally.cost - before)
         for name, delta in own.items():
             _note(deltas, name, delta)
 
-    def _lost(self, stratum: LiveStratum, changed: int, deltas: Mapping[str, Delta], old: Words) -> float:
-        """The greatest share that a relation which the stratum reads loses; of small changes not looked at."""
-        if changed < LARGE_CHANGE:
-            return 0.0
+    def _lost(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> float:
+        """The greatest share that a relation which the stratum reads loses."""
         lost = [len(deltas[name].deleted) / max(1, self.storage.size(name, old)) for name in stratum.reads if name in deltas]
         return max(lost, default=0.0)
 
@@ -291,13 +294,9 @@ class Engine:
 
     def _recursive(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
         assert stratum.recursive is not None
-        changes = [
-            self.joins.change(number, place)
-            for number in stratum.numbers
-            for place, atom in enumerate(self.program.rules[number].atoms)
-            if atom.predicate in deltas and atom.predicate in stratum.reads
-        ]
-        supports = [self.joins.support(number) for number in stratum.numbers]
+        joins, numbers = self.joins, stratum.numbers
+        changes = [change for number in numbers for change in joins.changes[number] if change.delta.predicate in deltas]
+        supports = [joins.support(number) for number in numbers]
         return stratum.recursive.maintain(changes, supports, deltas, old, stratum.choice.budget)
 
     def _counted(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
@@ -309,13 +308,13 @@ class Engine:
             if rule.index is not None:
                 signed += rule.recorded(deltas, old, stratum.choice.budget)
             else:
-                atoms = self.program.rules[number].atoms
-                changes = [self.joins.change(number, place) for place, atom in enumerate(atoms) if atom.predicate in deltas]
-                signed += rule.derived(changes, deltas, old, stratum.choice.budget)
+                signed += rule.derived(self.joins.changes[number], deltas, old, stratum.choice.budget)
+        signed = [block for block in signed if len(block[0])]
         if not signed:
             return {}
-        weights = np.concatenate([np.full(len(rows), sign, np.int64) for rows, sign in signed])
-        rows, weights = consolidate(np.concatenate([rows for rows, _ in signed]), weights)
+        blocks = [rows for rows, _ in signed]
+        weights = np.repeat([sign for _, sign in signed], [len(rows) for rows in blocks])
+        rows, weights = consolidate(np.concatenate(blocks), weights)
         return {name: self.storage.change(name, rows, weights)} if len(rows) else {}
 
 

@@ -58,16 +58,13 @@ class Joins:
         self.full = [self.join(plan) for plan in self.plan.rules]
         self.deltas = [[self._delta(plan) for plan in plans] for plans in self.plan.deltas]
         self.dependents = [[self._dependents(plan) for plan in plans] for plans in self.plan.deltas]
-        self._changes: dict[tuple[int, int], ChangeJoin] = {}
+        self.changes: list[list[ChangeJoin]] = [[] for _ in program.rules]  # by rule, the joins for changes of one atom, as prepared
+        self._changed: set[tuple[int, int]] = set()
         self._supports: dict[int, SupportJoin] = {}
 
     def join(self, plan: RulePlan, output: Sequence[int] | None = None) -> Join:
         """The join of a plan whose arrangements are there; `output` as for `encode_plan`."""
         return Join(encode_plan(plan, self._values.encode, self.memo.number, self._shape, output), self._surroundings)
-
-    def change(self, rule: int, atom: int) -> ChangeJoin:
-        """The join for changes of one atom; `prepare` must have seen the atom's predicate."""
-        return self._changes[rule, atom]
 
     def support(self, rule: int) -> SupportJoin:
         return self._supports[rule]
@@ -77,7 +74,7 @@ class Joins:
 
         Between transactions: a missing arrangement is built in one of its own.
         """
-        changes = [(rule, atom) for rule, atoms in wanted.items() for atom in atoms if (rule, atom) not in self._changes]
+        changes = [(rule, atom) for rule, atoms in wanted.items() for atom in atoms if (rule, atom) not in self._changed]
         supports = [rule for rule in supported if rule not in self._supports]
         rules = self.program.rules
         plans = {
@@ -86,10 +83,11 @@ class Joins:
         }
         support_plans = {rule: plan_support(rules[rule], self.statistics, self._recursive[rules[rule].head]) for rule in supports}
         self._arrange([*plans.values(), *support_plans.values()])
-        for key, plan in plans.items():
-            rule = rules[key[0]]
+        for (number, atom), plan in plans.items():
+            rule = rules[number]
             delta = self._dependents(plan) if rule.head in self._recursive else self._delta(plan)
-            self._changes[key] = ChangeJoin(rule.head, rule.atoms[key[1]].negated, delta)
+            self.changes[number].append(ChangeJoin(rule.head, rule.atoms[atom].negated, delta))
+            self._changed.add((number, atom))
         for number, plan in support_plans.items():
             self._supports[number] = self._support(plan)
 

@@ -17,6 +17,9 @@ def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
         raise ValueError(f"{len(rows)} rows have {len(weights)} weights")
     if rows.dtype != np.int64 or weights.dtype != np.int64:
         raise ValueError(f"rows and weights are int64 words, not {rows.dtype} and {weights.dtype}")
+    if len(rows) < 2:
+        kept = int(weights[0] != 0) if len(rows) else 0
+        return np.ascontiguousarray(rows[:kept]), weights[:kept]
     rows, weights = np.array(rows, order="C"), np.array(weights)
     count = _consolidate(rows, weights)
     return rows[:count], weights[:count]
@@ -24,4 +27,4 @@ def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
 
 def sort_distinct(rows: Words) -> Words:
     """The distinct rows in ascending order. O(n log n), and O(n) for sorted rows."""
-    return consolidate(rows, np.ones(len(rows), np.int64))[0]
+    return consolidate(rows, np.ones(len(rows), np.int64))[0] if len(rows) > 1 else np.ascontiguousarray(rows)

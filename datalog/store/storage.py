@@ -226,23 +226,27 @@ class Storage:
         at a positive weight, which becomes its stamp where rows carry stamps, and deleted at a negative one.
         """
         first, *others = self.arrangements[predicate]
-        action = COUNT_UP if self.payloads[predicate] in COUNTING else SET
+        carried, roots = self.payloads[predicate], self.roots
         arranged, weights = _sorted(first.turned(rows), weights)
-        a_row = A_MERGE if first.tree.merges(int(self.roots[first.number]), len(rows)) else A_CHANGE
-        root, moved = first.tree.apply(int(self.roots[first.number]), arranged, weights, action)
-        self.roots[first.number] = root
-        inserted, deleted = first.declared(arranged[moved > 0]), first.declared(arranged[moved < 0])
-        self.tally.cost += a_row * (len(rows) + len(others) * (len(inserted) + len(deleted)))
+        old = int(roots[first.number])
+        a_row = A_MERGE if first.tree.merges(old, len(rows)) else A_CHANGE
+        roots[first.number], moved = first.tree.apply(old, arranged, weights, COUNT_UP if carried in COUNTING else SET)
+        rows = first.declared(arranged)
+        if len(rows) == 1:  # as most often
+            way = int(moved[0])
+            inserted, deleted = rows[: way > 0], rows[: way < 0]
+        else:
+            inserted, deleted = rows[moved > 0], rows[moved < 0]
         if others and (len(inserted) or len(deleted)):
-            touched = moved != 0
-            changed, signs = first.declared(arranged[touched]), moved[touched]
-            if self.payloads[predicate] == "stamps":
-                signs = weights[touched]
+            changed, signs = rows, weights if carried == "stamps" else moved
+            if len(inserted) + len(deleted) < len(rows):
+                touched = moved != 0
+                changed, signs = rows[touched], signs[touched]
             for arrangement in others:
-                turned, turned_signs = _sorted(arrangement.turned(changed), signs)
-                root, _ = arrangement.tree.apply(int(self.roots[arrangement.number]), turned, turned_signs, SET)
-                self.roots[arrangement.number] = root
-        return Delta(inserted, deleted, (first.declared(arranged), weights) if self.payloads[predicate] == "totals" else None)
+                turned, carries = _sorted(arrangement.turned(changed), signs)
+                roots[arrangement.number], _ = arrangement.tree.apply(int(roots[arrangement.number]), turned, carries, SET)
+        self.tally.cost += a_row * (len(rows) + len(others) * (len(inserted) + len(deleted)))
+        return Delta(inserted, deleted, (rows, weights) if carried == "totals" else None)
 
     def node_changes(self, predicate: str, delta: Delta, columns: Columns, old: Words, new: Words) -> tuple[Words, Words]:
         """Which values of `columns` (any order) some row has now and had not, and the other way round; distinct.

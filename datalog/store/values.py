@@ -11,16 +11,19 @@ What each type admits is told by `datalog.store.canonical`, how whole columns ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, cycle
 from typing import Any
 
 import numpy as np
 
 from datalog.ir.core import PyValue, Row, Type
-from datalog.store.canonical import BadValue, canonical, noun, shown
+from datalog.store.canonical import GREATEST, LEAST, BadValue, canonical, noun, shown
 from datalog.store.columns import arrow_of, code_of, codes_of_array, codes_of_arrow, codes_of_sequence, codes_of_ticks, values_of
 from datalog.store.interner import Codes, Interner, order_of
 
 __all__ = ["BadValue", "Row", "Values", "canonical", "noun", "shown"]
+
+FEW = 16  # rows that are encoded cell by cell
 
 
 class Values:
@@ -35,6 +38,10 @@ class Values:
         """The code of one value. BadValue if `type` does not admit it."""
         if isinstance(value, (np.datetime64, np.timedelta64)):
             return int(codes_of_ticks(np.array([value]), type)[0])
+        if type is Type.SYMBOL and value.__class__ is str and (symbol := self.symbols.find(value)) is not None:
+            return symbol
+        if type is Type.NUMBER and value.__class__ is int and LEAST <= value <= GREATEST:
+            return value
         known = canonical(value, type)
         return self._intern(known, 0) if isinstance(known, str) else code_of(known, type)
 
@@ -74,9 +81,34 @@ class Values:
             codes[:, number] = self.encode_column(column, types[number])
         return codes
 
+    def encode_tuples(self, rows: list[Any], types: Sequence[Type]) -> Codes | None:
+        """Tuples of as many values as there are `types`, at least one, as int64[n, k], without going by columns.
+
+        None where there is another way to take: for bad rows, for many of other types than numbers.
+        """
+        if set(map(class_of, rows)) != {tuple} or set(map(len, rows)) != {len(types)}:
+            return None
+        cells: list[Any] = list(chain.from_iterable(rows))
+        try:
+            if set(types) != {Type.NUMBER}:
+                if len(rows) > FEW:
+                    return None
+                cells = [self.encode(cell, type) for cell, type in zip(cells, cycle(types), strict=False)]
+            elif set(map(class_of, cells)) != {int}:
+                return None
+            return np.array(cells, np.int64).reshape(len(rows), len(types))
+        except (BadValue, OverflowError):
+            return None
+
     def decode_rows(self, codes: Codes, types: Sequence[Type]) -> list[Row]:
         """int64[n, k] as tuples of Python values, in the same order."""
-        return list(zip(*(self.decode_column(codes[:, number], type) for number, type in enumerate(types)), strict=True))
+        columns = codes.T.tolist()
+        for number, type in enumerate(types):
+            if type is Type.SYMBOL:
+                columns[number] = self.symbols.texts(columns[number])
+            elif type is not Type.NUMBER:
+                columns[number] = values_of(np.ascontiguousarray(codes[:, number]), type)
+        return list(zip(*columns, strict=True))
 
     def sort_by_value(self, codes: Codes, types: Sequence[Type]) -> Codes:
         """The rows of int64[n, k] in the order of their values, the first column most significant. O(n log n)."""
@@ -139,9 +171,7 @@ class Values:
             self._encode_arrow(column[:row], type)  # a bad value before it is the first
             raise BadValue(f"a missing value is no {noun(type)}", row)
         if type is Type.SYMBOL and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            # In one piece: to unify the dictionaries of many pieces takes Arrow thirty times as long.
-            whole = column.cast(pa.large_string()).combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-            encoded = whole.dictionary_encode()
+            encoded = _whole(column).dictionary_encode()
             ids = self.symbols.intern_all(encoded.dictionary.to_pylist())
             return np.ascontiguousarray(ids[encoded.indices.to_numpy()])
         codes = codes_of_arrow(column, type)
@@ -152,6 +182,15 @@ class Values:
         except (ValueError, OverflowError, ImportError):
             raise BadValue(f"a value of Arrow's type {kind} is no {noun(type)}") from None
         return self._encode_sequence(values, type)
+
+
+def _whole(column: Any) -> Any:
+    """A column of texts in one piece: to unify the dictionaries of many pieces takes Arrow thirty times as long."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.cast(pa.large_string()).combine_chunks()
 
 
 def class_of(value: object) -> object:
