@@ -89,7 +89,7 @@ def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> di
             predicate = core.predicates[name]
             codes = read_facts(directive, predicate, directory, values)
             found.setdefault(predicate.base or name, []).append(codes)
-    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+    return {name: blocks[0] if len(blocks) == 1 else np.concatenate(blocks) for name, blocks in found.items()}
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from datalog.store.values import BadValue, Values, shown
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Bytes that Arrow reads at a time. One thread is as quick as several, which share out small blocks, and none is left at exit.
 BLOCK = 64 << 20
+EMPTY_LINES = b"\n\n", b"\n\r\n", b"\r\r\n", b"\r"  # how data ends that has some at its end; to strip one line end takes a copy
 STAND_IN = b"\x1f"  # for a delimiter of several characters, which Arrow does not take
 REPORTED = 10
 LONGEST_SHOWN = 200
@@ -74,7 +75,7 @@ def parse_delimited(
     """int64[n, k] of the rows in `data`, for k ≥ 1 columns, and the bad rows if `nulls` has a file for them; if not, DataError names up
     to ten of them, each with its place. DataError, too, for a header that names some of the predicate's columns, and others."""
     data = data.removeprefix(BYTE_ORDER_MARK)
-    if predicate.types != (Type.SYMBOL,):
+    if predicate.types != (Type.SYMBOL,) and (data.endswith(EMPTY_LINES) or data in (b"\n", b"\r\n")):
         data = data.rstrip(b"\r\n")
     places = places_in_header(data, layout, predicate, file) if layout.headers else None
     if places is None or places == sorted(places):
@@ -129,7 +130,10 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         return np.empty((0, len(predicate.types)), np.int64)
     if layout.headers and layout.rfc4180 and b'"' in data[:start]:
         return None
-    if len(predicate.types) > 1 and (data.startswith((b"\n", b"\r\n"), start) or b"\n\n" in data or b"\n\r\n" in data):
+    arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64()}
+    # Where some column takes no empty cells, Arrow refuses the row of them for which it takes an empty line.
+    passes = len(predicate.types) > 1 and ("" in nulls.tokens or arrow_types.keys().isdisjoint(predicate.types))
+    if passes and (data.startswith((b"\n", b"\r\n"), start) or b"\n\n" in data or b"\n\r\n" in data):
         return None
     if len(delimiter) > 1:
         if layout.rfc4180 or STAND_IN in data:
@@ -140,7 +144,6 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         return None
     if data.endswith(delimiter):
         data += b"\n"  # without a line end, Arrow takes an empty cell behind a quoted one for quoted, too
-    arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64()}
     names = [str(number) for number in range(len(predicate.types))]
     try:
         table = csv.read_csv(
@@ -162,7 +165,6 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
     except pa.ArrowInvalid:
         return None
     codes = np.empty((table.num_rows, len(names)), np.int64)
-    hexadecimal = b"0x" in data or b"0X" in data
     for number, (column, type) in enumerate(zip(table.columns, predicate.types, strict=True)):
         if type is Type.FLOAT and np.isinf(column.to_numpy()).any():
             return None
@@ -176,7 +178,7 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         if found is None:
             return None
         codes[:, number] = found
-        if type is Type.NUMBER and hexadecimal and codes[:, number].min() < 0:
+        if type is Type.NUMBER and len(found) and found.min() < 0 and (b"0x" in data or b"0X" in data):
             return None
     return codes
 

@@ -54,10 +54,17 @@ class Interner:
         return self._ids.get(text)
 
     def intern_all(self, texts: Iterable[str]) -> Codes:
-        """The ids of `texts`, in their order."""
-        intern = self.intern
-        known = self._ids.get
-        found = [symbol if (symbol := known(text)) is not None else intern(text) for text in texts]
+        """The ids of `texts`, in their order, without a Python step for each. ValueError as for `intern`, and then none is new."""
+        texts = texts if isinstance(texts, list) else list(texts)
+        found = list(map(self._ids.get, texts))
+        if None in found:
+            fresh = list(dict.fromkeys(text for text, symbol in zip(texts, found, strict=True) if symbol is None))
+            for text in fresh if not all(map(str.isascii, fresh)) else ():
+                check_encodable(text)
+            first = len(self._texts)
+            self._texts += fresh
+            self._ids.update(zip(fresh, range(first, first + len(fresh)), strict=True))
+            found = list(map(self._ids.get, texts))
         return np.array(found, np.int64)
 
     def text(self, symbol: int) -> str:
