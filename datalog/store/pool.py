@@ -2,8 +2,11 @@
 
 One transaction at a time writes. It takes free pages (`TAKEN`) and notes which pages of older versions its trees no longer reach
 (`RETIRED`). Commit makes the new pages part of a version that is never written again; abort frees them. A reader pins the version
-that it reads; pages retired by transaction T are freed once no version before T is pinned. Readers in other threads are safe: a
-pool that grows gets new arrays, and the old ones keep their contents.
+that it reads; pages retired by transaction T are freed once no version before T is pinned.
+
+A small pool that grows gets new arrays. A larger one lies in a range of addresses (`memory.py`), of which its arrays are the part that
+may be used; it grows without being copied, and gives memory back where many pages at its end become free. Readers in other threads are
+safe: arrays that were replaced keep their contents, and pages of a pinned version are not written.
 
 Roots are kept by the pool's users. The pool does not know which trees exist.
 """
@@ -18,8 +21,11 @@ import numpy as np
 from datalog.errors import InternalError
 from datalog.kernels.jit import Words
 from datalog.kernels.layout import CTL_WORDS, FREE, LEDGER_STACKS, RECYCLED, RETIRED, TAKEN, TOP, TRANSACTION
+from datalog.store.memory import Range, new_range, physical_words
 
 FIRST_PAGES = 64
+SMALL = 4096  # pages: up to so many are copied when the pool grows
+MANY = 8192  # pages: when so many become free at once, a third of the pool, those at its end are given back
 
 
 class PagePool:
@@ -39,6 +45,8 @@ class PagePool:
         self._retired: deque[tuple[int, Words]] = deque()  # by transaction, until no reader can reach them
         self._released: deque[int] = deque()  # pins to be taken back
         self._lock = Lock()
+        self._ranges: tuple[Range, Range] | None = None  # that `pages` and `ledger` are the beginning of
+        self._room = 0  # pages for which there is a range
 
     @property
     def used_pages(self) -> int:
@@ -47,8 +55,9 @@ class PagePool:
 
     @property
     def bytes(self) -> int:
-        """Memory of all pages, used or not."""
-        return self.pages.nbytes + self.ledger.nbytes
+        """Memory of all pages that have been used, whether they are free now or not."""
+        pages = len(self.pages) if self._ranges is None else int(self.ctl[TOP])
+        return 8 * pages * (self.words + LEDGER_STACKS)
 
     def begin(self) -> int:
         """Start a transaction; its number."""
@@ -99,16 +108,10 @@ class PagePool:
                 self._reclaim()
 
     def reserve(self, count: int) -> None:
-        """Make at least `count` pages available. Replaces `pages` and `ledger` by greater ones, at least doubled, if need be."""
+        """Make at least `count` pages available. Replaces `pages` and `ledger` by greater ones if need be."""
         missing = count - int(self.ctl[FREE] + self.ctl[RECYCLED] + len(self.pages) - self.ctl[TOP])
         if missing > 0:
-            size = max(2 * len(self.pages), len(self.pages) + missing)
-            used = int(self.ctl[TOP])
-            pages = np.empty((size, self.words), np.int64)
-            pages[:used] = self.pages[:used]
-            ledger = np.empty((LEDGER_STACKS, size), np.int64)
-            ledger[:, : len(self.pages)] = self.ledger
-            self.pages, self.ledger = pages, ledger
+            self._grow(len(self.pages) + max(missing, len(self.pages) // 2))
 
     def unreachable(self) -> Words:
         """The pages that no current tree may reach: free, recycled, or retired by this or an earlier transaction."""
@@ -121,10 +124,41 @@ class PagePool:
         self.in_transaction = False
         return int(self.ctl[TRANSACTION])
 
+    def _grow(self, size: int) -> None:
+        if size <= self._room and self._ranges is not None:
+            self.pages = self._ranges[0].words[: size * self.words].reshape(size, self.words)
+            return
+        used = int(self.ctl[TOP])
+        self._room = size if size <= SMALL else max(physical_words() // self.words, 2 * size)
+        self._ranges = None
+        if size > SMALL and (found := new_range(self._room * self.words, huge=True)) is not None:
+            ledgers = new_range(self._room * LEDGER_STACKS, huge=False)
+            self._ranges = None if ledgers is None else (found, ledgers)
+        if self._ranges is None:
+            pages, ledger = np.empty((size, self.words), np.int64), np.empty((LEDGER_STACKS, size), np.int64)
+        else:
+            pages = self._ranges[0].words[: size * self.words].reshape(size, self.words)
+            ledger = self._ranges[1].words.reshape(LEDGER_STACKS, self._room)
+        pages[:used] = self.pages[:used]
+        ledger[:, :used] = self.ledger[:, :used]
+        self.pages, self.ledger = pages, ledger  # readers may look at them now
+
     def _free(self, pages: Words) -> None:
         free = int(self.ctl[FREE])
         self.ledger[FREE, free : free + len(pages)] = pages
         self.ctl[FREE] = free + len(pages)
+        if self._ranges is not None and len(pages) >= max(MANY, self.ctl[TOP] // 3):
+            self._give_back(self._ranges[0])
+
+    def _give_back(self, lies: Range) -> None:
+        """Give back the memory of the free pages at the end of the pool; of the others, the first are taken first."""
+        count, top = int(self.ctl[FREE]), int(self.ctl[TOP])
+        free = np.sort(self.ledger[FREE, :count])
+        inside = count - int(np.argmin(np.append(free[::-1] == np.arange(top - 1, top - 1 - count, -1), False)))
+        self.ledger[FREE, :inside] = free[:inside][::-1]
+        self.ctl[FREE] = inside
+        self.ctl[TOP] = top - (count - inside)
+        lies.give_back(int(self.ctl[TOP]) * self.words, top * self.words)
 
     def _reclaim(self) -> None:
         while self._released:

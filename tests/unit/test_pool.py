@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from threading import Event
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from datalog.errors import InternalError
-from datalog.store.btree import SET, BTree
+from datalog.kernels.layout import TOP
+from datalog.store import pool as pool_module
+from datalog.store.btree import EMPTY, SET, BTree
 from datalog.store.pool import PagePool
 
 ONE = np.ones(1, np.int64)
@@ -123,6 +128,61 @@ def test_a_pool_that_grows_keeps_its_contents_and_old_arrays_stay_readable(tree:
     size = tree.pool.bytes
     tree.pool.reserve(10 * len(old))
     assert tree.pool.bytes == size
+
+
+def test_a_large_pool_grows_in_place_and_gives_back_what_a_large_transaction_leaves_free(tree: BTree, root: int) -> None:
+    before = tree.export(root)
+    pool = tree.pool
+    with patch.object(pool_module, "SMALL", 64), patch.object(pool_module, "MANY", 500):
+        pool.begin()
+        pool.reserve(2 * len(pool.pages))
+        place = pool.pages.ctypes.data
+        pool.reserve(10 * len(pool.pages))
+        if sys.platform != "win32":
+            assert pool.pages.ctypes.data == place
+        pool.commit()
+        size = pool.bytes
+        pool.begin()
+        large = tree.build(np.arange(10_000).reshape(-1, 1))
+        tree.drop(root)
+        pool.commit()
+        assert pool.bytes > 10 * size
+        pool.begin()
+        small, _ = tree.apply(EMPTY, before[:40], np.ones(40, np.int64), SET)  # in the pages that the first tree left
+        tree.drop(large)
+        pool.commit()
+    if sys.platform != "win32":
+        assert pool.bytes <= size
+    if sys.platform == "linux":  # others may leave the contents until they need the memory
+        beyond = pool.pages[pool.ctl[TOP] + 1 :]
+        assert len(beyond) > 2000
+        assert not beyond[:2000].any()
+    tree.check(small)
+    pool.begin()
+    again = tree.build(np.arange(10_000).reshape(-1, 1))
+    tree.check(again)
+    tree.check(small)
+    assert np.array_equal(tree.export(small), before[:40])
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_a_pool_without_a_range_of_addresses_or_beyond_it_is_copied_when_it_grows(tree: BTree, root: int, found: bool) -> None:
+    before = tree.export(root)
+    no_range = patch.object(pool_module, "new_range", return_value=None)
+    with (
+        patch.object(pool_module, "SMALL", 64),
+        patch.object(pool_module, "physical_words", return_value=0),
+        nullcontext() if found else no_range,
+    ):
+        tree.pool.begin()
+        for _ in range(4):
+            place = tree.pool.pages.ctypes.data
+            tree.pool.reserve(4 * len(tree.pool.pages))
+            assert tree.pool.pages.ctypes.data != place
+            tree.check(root)
+        new = tree.build(np.arange(5000).reshape(-1, 1))
+        tree.check(new)
+        assert np.array_equal(tree.export(root), before)
 
 
 def test_transaction_numbers_ascend_also_over_aborts() -> None:
