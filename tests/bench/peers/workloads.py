@@ -85,12 +85,13 @@ class Workload:
     changes: bool = False
     measure: Measure = "evaluation"  # what is compared; the total where an engine cannot tell its evaluation from loading
     program: str = field(default="", kw_only=True)  # of this project's folder: a program that Soufflé reads, too
+    smaller: str = field(default="", kw_only=True)  # a workload of the same kind: who is not done with it need not try this one
 
 
 WORKLOADS = (
     Workload("w1-20k", "triangles, 20 k edges", TRIANGLES, "w1-20k"),
-    Workload("w1-200k", "triangles, 200 k edges", TRIANGLES, "w1-200k"),
-    Workload("w1-1m", "triangles, 1 M edges", TRIANGLES, "w1-1m"),
+    Workload("w1-200k", "triangles, 200 k edges", TRIANGLES, "w1-200k", smaller="w1-20k"),
+    Workload("w1-1m", "triangles, 1 M edges", TRIANGLES, "w1-1m", smaller="w1-200k"),
     Workload("w2-random", "closure of a random digraph", CLOSURE, "w2-random"),
     Workload("w2-chain", "closure of a chain", CLOSURE, "w2-chain"),
     Workload("w2-tree", "closure of a tree", CLOSURE, "w2-tree"),
