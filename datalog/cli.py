@@ -18,10 +18,12 @@ import click
 
 from datalog import __version__
 from datalog.errors import DatalogError, InternalError, SettingError
+from datalog.reading_options import reading_options
 
 if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
+    from datalog.sources import Reading
 
 DEBUG = "DATALOG_DEBUG"
 MAINTAIN = ("auto", "recorded", "derived", "recompute")
@@ -127,6 +129,7 @@ def main() -> None:
 @maintain_option
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Threads; for now one is used, whatever N is.")
 @settings_option
+@reading_options
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
 @click.pass_context
 def run(
@@ -141,6 +144,7 @@ def run(
     maintain: Literal["auto", "recorded", "derived", "recompute"],
     jobs: int,
     settings: Sequence[str],
+    reading: Reading,
     quiet: bool,
 ) -> None:
     """Evaluate PROGRAM.dl on its facts.
@@ -169,7 +173,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        read_settings(settings),
+        {**read_settings(settings), "reading": reading},
         quiet,
         changes_only,
         on_error == "skip",
@@ -183,15 +187,16 @@ def _only_with_stream(format: str | None, changes_only: bool, on_error: str | No
 
 @main.command(short_help="Find what is wrong with programs without running them.")
 @click.argument("programs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PROGRAM.dl…")
+@reading_options
 @click.pass_context
-def check(ctx: click.Context, programs: Sequence[Path]) -> None:
+def check(ctx: click.Context, programs: Sequence[Path], reading: Reading) -> None:
     """Find what is wrong with programs without running them: syntax, types, unbound variables, negation through recursion."""
     from datalog.program import compile_program, read_program
 
     status = 0
     for path in programs:
         try:
-            counts = _counts(*compile_program(*read_program(path)))
+            counts = _counts(*compile_program(*read_program(path, reading)))
         except InternalError:
             raise
         except DatalogError as error:
@@ -226,9 +231,15 @@ def _counts(program: Program, core: CoreProgram) -> str:
 )
 @maintain_option
 @settings_option
+@reading_options
 @click.option("--run", "running", is_flag=True, help="Evaluate the program, and show beside the estimates what there was.")
 def plan(
-    program: Path, facts: Path | None, maintain: Literal["auto", "recorded", "derived", "recompute"], settings: Sequence[str], running: bool
+    program: Path,
+    facts: Path | None,
+    maintain: Literal["auto", "recorded", "derived", "recompute"],
+    settings: Sequence[str],
+    reading: Reading,
+    running: bool,
 ) -> None:
     """Show how PROGRAM.dl is evaluated and maintained.
 
@@ -243,9 +254,9 @@ def plan(
         from datalog.runner import announce_compilation, evaluate
 
         announce_compilation(quiet=False)
-        report = report_run(evaluate(program, facts, quiet=False, maintain=maintain, **given), maintain)
+        report = report_run(evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given), maintain)
     else:
-        report = report_file(program, facts, maintain, given.get("orders"))
+        report = report_file(program, facts, maintain, given.get("orders"), reading)
     click.echo(report, nl=False)
 
 
@@ -256,7 +267,8 @@ def plan(
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show so many levels of the proof.  [default: all]")
 @click.option("--why-not", is_flag=True, help="Show what is missing for a fact that does not hold.")
 @settings_option
-def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: bool, settings: Sequence[str]) -> None:
+@reading_options
+def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: bool, settings: Sequence[str], reading: Reading) -> None:
     """Show why FACT, such as 'path(1, 3)', holds: a proof tree, each derived fact with its rule.
 
     With --why-not, for a fact that does not hold: how far each rule gets that could derive it, and the first literal that fails.
@@ -268,7 +280,7 @@ def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: b
 
     given = read_settings(settings)
     announce_compilation(quiet=False)
-    database = evaluate(program, facts, quiet=False, **given)
+    database = evaluate(program, facts, quiet=False, reading=reading, **given)
     click.echo(str(database.why_not(fact) if why_not else database.explain(fact, depth=depth)))
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
     from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
+    from datalog.sources import Reading
     from datalog.store.storage import Storage
     from datalog.store.values import Values
 
@@ -58,6 +59,7 @@ class Database:
 
     `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do). Where a computation
     has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
+    `reading` (`datalog.sources.Reading`) says where included files are, and what a C preprocessor is told.
 
     Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
     computation of a rule has no value or a limit is passed, SettingError for an option that has no such value and for an order that
@@ -79,6 +81,7 @@ class Database:
         functions: Iterable[Function[..., Any] | Callable[..., Any]] = (),
         failing: Literal["error", "skip"] = "error",
         progress: Progress | None = None,
+        reading: Reading | None = None,
     ) -> None:
         from datalog.evaluate.fixpoint import Limits
         from datalog.evaluate.memo import Memo
@@ -98,7 +101,7 @@ class Database:
             usual.rows if max_rows is None else max_rows,
             usual.seconds if max_seconds is None else max_seconds,
         )
-        self.text, self.file = read_program(program)
+        self.text, self.file = read_program(program, reading)
         self._orders = dict(orders or {})
         self._values = Values()
         self._functions = ColumnFunctions(self._values, define(functions, {}))

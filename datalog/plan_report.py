@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from datalog.database import Database
     from datalog.evaluate.join import Join
     from datalog.maintain.engine import Engine
+    from datalog.sources import Reading
 
 LABEL = 13  # columns before what a line of a rule says
 
 
-def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | None = None) -> str:
+def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | None = None, reading: Reading | None = None) -> str:
     """The plan of a program by the sizes of its facts; of those in files only with a facts directory.
 
     Raises SettingError for wrong `orders`.
@@ -44,7 +45,7 @@ def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | 
     from datalog.program import compile_program, given_facts, quoting, read_program
     from datalog.store.values import Values
 
-    text, file = read_program(path)
+    text, file = read_program(path, reading)
     program, core = compile_program(text, file)
     core = force_orders(core, orders or {})
     with quoting(text, file):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datalog.analysis.desugar import Primitives
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
+    from datalog.sources import Reading
     from datalog.store.values import Values
 
 Words = NDArray[np.int64]
@@ -28,8 +29,17 @@ STREAM = re.compile(  # what begins a stream of transactions, and no program
 )
 
 
-def read_program(program: str | Path) -> tuple[str, str]:
-    """The text of a program and the name of its file; a string is a path if it ends in `.dl` and has one line."""
+def read_program(program: str | Path, reading: Reading | None = None) -> tuple[str, str]:
+    """The text of a program, with what it includes, and the name of its file; a string is a path if it ends in `.dl` and has one line."""
+    text, file = _own_text(program)
+    if "#" in text or ".include" in text:
+        from datalog.sources import Reading, complete_text
+
+        text = complete_text(text, file, reading or Reading())
+    return text, file
+
+
+def _own_text(program: str | Path) -> tuple[str, str]:
     if isinstance(program, str) and not (program.endswith(".dl") and "\n" not in program):
         return program, "<program>"
     path = Path(program)
@@ -98,9 +108,6 @@ def quoting(text: str, file: str) -> Iterator[None]:
     try:
         yield
     except PlacedError as error:
-        lines = text.split("\n")
-        found = [
-            replace(one, text=lines[one.line - 1].rstrip("\r")) if one.file == file and 0 < one.line <= len(lines) and not one.text else one
-            for one in error.diagnostics
-        ]
-        raise type(error)(found) from error.__cause__
+        from datalog.sources import quoted
+
+        raise type(error)([quoted(text, file, one) for one in error.diagnostics]) from error.__cause__
