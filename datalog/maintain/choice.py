@@ -17,7 +17,7 @@ from statistics import median
 from datalog.evaluate.join import Budget
 from datalog.store.tally import Tally
 
-SHARE = 0.15  # of an evaluation's work; the small steps' work is scattered, and takes about twice the time
+SHARE = 0.25  # of an evaluation's work; the small steps' work is scattered, and takes about twice the time
 MOST_LOST = 0.25  # of the rows that a stratum reads; where more go, what is left is evaluated anew
 FLOOR = 5_000  # what is always allowed: about half a millisecond
 REMEMBERED = 5  # transactions whose work a changed row is kept
@@ -25,6 +25,7 @@ FORGETTING = 0.5  # what is left of those rates each time that they forbid an at
 REVIEW = 64  # transactions after which sizes are looked at again
 
 PATIENCE = 2.0
+FEW = 64  # changed rows; each names regions of its own, so of more the delta plans are not blamed
 FAIR = 32  # steps for a changed row, in or out, that are no waste
 TRIAL = 32  # transactions after which records must be better
 BETTER = 0.5  # times the steps of delta plans
@@ -92,7 +93,7 @@ class RecordsChoice:
 
     def derived(self, rows_in: int, rows_out: int, steps: int, evaluation: int) -> bool:
         """Delta plans took so many steps for a change; should records be built now? `evaluation`: steps of a full one."""
-        if not self._active:
+        if not self._active or rows_in > FEW:
             return False
         self._derived[0] += steps
         self._derived[1] += rows_in
