@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.jit import INT, WRITE1, WRITE2, Words, device, kernel
+from datalog.kernels.jit import INT, READ2, WRITE1, WRITE2, Words, device, kernel
 
 RUN = 24
 
@@ -98,6 +98,15 @@ def sort(rows: Words, weights: Words) -> None:
             for column in range(rows.shape[1]):
                 rows[row, column] = from_rows[row, column]
             weights[row] = from_weights[row]
+
+
+@kernel(INT(READ2))
+def ascending(rows: Words) -> int:
+    """How many rows from the first on ascend, each greater than the one before it."""
+    row = min(1, rows.shape[0])
+    while row < rows.shape[0] and not ascends(rows, row, row - 1):
+        row += 1
+    return int(row)
 
 
 @kernel(INT(WRITE2, WRITE1))

@@ -1,11 +1,14 @@
-"""Blocks of rows, `int64[n, k]`: sorting, and adding up weights. The arguments are never changed."""
+"""Blocks of rows, `int64[n, k]`: sorting, and adding up weights. The arguments are never changed, and may be the results."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from datalog.kernels.jit import Words
+from datalog.kernels.rows import ascending
 from datalog.kernels.rows import consolidate as _consolidate
+
+FEW = 64  # rows that are sorted at once, not looked through first
 
 
 def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
@@ -20,11 +23,27 @@ def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
     if len(rows) < 2:
         kept = int(weights[0] != 0) if len(rows) else 0
         return np.ascontiguousarray(rows[:kept]), weights[:kept]
-    rows, weights = np.array(rows, order="C"), np.array(weights)
-    count = _consolidate(rows, weights)
-    return rows[:count], weights[:count]
+    sortable = _as_block(rows)
+    if sortable is None:
+        if weights.all():
+            return rows, weights
+        kept = weights != 0
+        return rows[kept], weights[kept]
+    weights = np.array(weights)
+    count = _consolidate(sortable, weights)
+    return sortable[:count], weights[:count]
 
 
 def sort_distinct(rows: Words) -> Words:
     """The distinct rows in ascending order. O(n log n), and O(n) for sorted rows."""
-    return consolidate(rows, np.ones(len(rows), np.int64))[0] if len(rows) > 1 else np.ascontiguousarray(rows)
+    if len(rows) < 2:
+        return np.ascontiguousarray(rows)
+    sortable = _as_block(rows)
+    return rows if sortable is None else sortable[: _consolidate(sortable, np.ones(len(rows), np.int64))]
+
+
+def _as_block(rows: Words) -> Words | None:
+    """A C-contiguous copy of the rows, or None if they are distinct, ascend and lie as they should."""
+    if len(rows) < FEW or not rows.flags.c_contiguous:
+        return np.array(rows, order="C")
+    return None if ascending(rows) == len(rows) else rows.copy()

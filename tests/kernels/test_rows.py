@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datalog.store.rows import consolidate, sort_distinct
+from datalog.store.rows import FEW, consolidate, sort_distinct
 from tests.kernels.blocks import COMPILED, Row, block, examples, keys, tuples
 
 
@@ -48,6 +48,20 @@ def test_blocks_of_many_sizes_and_shapes_are_sorted(shape: str, size: int) -> No
         rows = np.full((size, 2), 7)
         wanted = rows[:1]
     assert np.array_equal(sort_distinct(rows), wanted)
+
+
+@pytest.mark.parametrize("size", [2, 63, 64, 200])
+def test_rows_that_ascend_already_are_not_copied_and_lose_only_those_of_weight_zero(size: int) -> None:
+    rows = np.arange(2 * size).reshape(-1, 2)
+    weights = np.ones(size, np.int64)
+    assert np.shares_memory(sort_distinct(rows), rows) == (size >= FEW)
+    got_rows, got_weights = consolidate(rows, weights)
+    assert np.shares_memory(got_rows, rows) == (size >= FEW)
+    assert np.array_equal(got_rows, rows)
+    assert np.array_equal(got_weights, weights)
+    weights[1] = 0
+    assert np.array_equal(consolidate(rows, weights)[0], np.delete(rows, 1, axis=0))
+    assert len(sort_distinct(np.repeat(rows, 2, axis=0))) == size
 
 
 def test_blocks_in_another_memory_order_are_sorted_by_rows() -> None:
