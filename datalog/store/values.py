@@ -20,7 +20,6 @@ from datalog.ir.core import PyValue, Row, Type
 from datalog.store.canonical import GREATEST, LEAST, BadValue, canonical, noun, shown
 from datalog.store.columns import arrow_of, code_of, codes_of_array, codes_of_arrow, codes_of_sequence, codes_of_ticks, values_of
 from datalog.store.interner import Codes, Interner, order_of
-from datalog.store.ordering import distinct_of, order_of_rows
 
 __all__ = ["BadValue", "Row", "Values", "canonical", "noun", "shown"]
 
@@ -112,20 +111,11 @@ class Values:
         return list(zip(*columns, strict=True))
 
     def sort_by_value(self, codes: Codes, types: Sequence[Type]) -> Codes:
-        """The rows of int64[n, k] in the order of their values, the first column most significant. O(n log n); O(n) if they ascend."""
+        """The rows of int64[n, k] in the order of their values, the first column most significant. O(n log n)."""
         if len(codes) < 2 or not types:  # a nullary predicate has at most one row
             return np.ascontiguousarray(codes)
-        ranks: dict[int, Codes] = {}
-
-        def keys(number: int) -> Codes:
-            if types[number] is not Type.SYMBOL:
-                return codes[:, number]
-            if number not in ranks:
-                ranks[number] = self._ranks(codes[:, number])
-            return ranks[number]
-
-        order = order_of_rows(len(codes), len(types), keys)
-        return np.ascontiguousarray(codes if order is None else codes[order])
+        keys = [self._ranks(codes[:, number]) if type is Type.SYMBOL else codes[:, number] for number, type in enumerate(types)]
+        return np.ascontiguousarray(codes[np.lexsort(keys[::-1])])
 
     def to_arrow(self, codes: Codes, names: Sequence[str], types: Sequence[Type]) -> Any:
         """A pyarrow.Table with int64, uint64, double, string, bool, date32, timestamp (µs, UTC) and decimal128(19, scale) columns."""
@@ -135,20 +125,16 @@ class Values:
         for number, type in enumerate(types):
             column = np.ascontiguousarray(codes[:, number])
             if type is Type.SYMBOL:
-                texts, places = self.distinct_texts(column)
-                columns.append(pa.array(texts, pa.string()).take(pa.array(places)))
+                distinct, places = np.unique(column, return_inverse=True)
+                texts = pa.array(self.symbols.texts(distinct.tolist()), pa.string())
+                columns.append(texts.take(pa.array(places)))
             else:
                 columns.append(arrow_of(column, type))
         return pa.Table.from_arrays(columns, names=list(names))
 
-    def distinct_texts(self, column: Codes) -> tuple[list[str], Codes]:
-        """The distinct symbols of a column, in no particular order, and the place of each row's among them."""
-        distinct, places = distinct_of(column, len(self.symbols))
-        return self.symbols.texts(distinct.tolist()), places
-
     def _ranks(self, column: Codes) -> Codes:
-        texts, places = self.distinct_texts(column)
-        return order_of(texts)[places]
+        distinct, places = np.unique(column, return_inverse=True)
+        return order_of(self.symbols.texts(distinct.tolist()))[places]
 
     def _intern(self, text: str, row: int) -> int:
         try:
