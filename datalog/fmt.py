@@ -13,8 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from datalog.errors import DataError, Diagnostic, InternalError
+from datalog.errors import DataError, Diagnostic, InternalError, ProgramError
 from datalog.syntax import format_program, parse
+from datalog.syntax.source import MARKER, Source
 
 
 def format_file(path: Path, write: bool, diff: bool) -> bool:
@@ -47,9 +48,13 @@ def format_file(path: Path, write: bool, diff: bool) -> bool:
 
 
 def canonical(text: str, file: str) -> str:
+    if marker := MARKER.search(text):
+        hint = "format the files that its lines come from"
+        raise ProgramError([Source(text, file).diagnostic("a preprocessor has made this text", marker.start(), marker.end(), hint)])
     tree = parse(text, file)
     formatted = format_program(tree)
-    if parse(formatted, file) != tree:
+    again = parse(formatted, file)
+    if again.clauses != tree.clauses or sorted(one.text for one in again.comments) != sorted(one.text for one in tree.comments):
         raise InternalError(f"the layout of {file} would change what it says; the file stays as it is")
     return formatted
 

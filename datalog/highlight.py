@@ -6,6 +6,7 @@ from pygments.lexer import RegexLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from datalog.syntax.aggregates import AGGREGATES
+from datalog.syntax.skim import DIRECTIVES
 
 
 class DatalogLexer(RegexLexer):  # type: ignore[misc]  # Pygments ships no types
@@ -17,21 +18,25 @@ class DatalogLexer(RegexLexer):  # type: ignore[misc]  # Pygments ships no types
             (r"\s+", Text),
             (r"//[^\n]*", Comment.Single),
             (r"/\*", Comment.Multiline, "comment"),
-            (r"\.(decl|type|input|output|printsize|plan|symbol_type|number_type)\b", Keyword.Declaration),
+            (rf"\.({'|'.join(DIRECTIVES)})\b", Keyword.Declaration),
+            (r"@!?\s*\[[^\]]*\]", Comment.Special),
+            (r"^\s*#.*", Comment.Preproc),
             (r"^:\w+", Keyword.Namespace),
             (r"\?-|:-|<-", Operator),
             (r"\b(commit|abort)\b(?=\s*\.)", Keyword),
             (r"\b(number|unsigned|float|symbol|bool|date|datetime|decimal)\b", Keyword.Type),
-            (r"\b(true|false)\b", Keyword.Constant),
+            (r"\b(true|false|nil)\b", Keyword.Constant),
+            (r"@@?\w+(?=\s*\()|@@\w+|\bas(?=\s*\()", Name.Function),
+            (r"\$[A-Za-z_?][\w?.]*", Name.Class),
             (r'"(?:[^"\\\n]|\\[^\n])*"?', String),
-            (r"0x[0-9a-fA-F]+u?|0b[01]+u?|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?u?", Number),
+            (r"0x[0-9a-fA-F]+u?|0b[01]+u?|[0-9]+(?:\.[0-9]+){3}|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?u?", Number),
             (r"\b(band|bor|bxor|bshl|bshru?|bnot|land|lor|lxor|lnot)\b", Operator.Word),
             (rf"\b({'|'.join(AGGREGATES)})\b(?=\s+[\w?\"-]|\s*:(?!-))", Keyword),
             (r"\bagg(?=\s*<<)", Keyword),
             (rf"\b({'|'.join(AGGREGATES)})\b(?=\s*\((?:[^()]|\([^()]*\))*\)\s*:(?!-))", Keyword),
             (r"[A-Za-z_?][\w?]*(?=\s*[(\[])", Name.Function),
             (r"[A-Za-z_?][\w?]*", Name.Variable),
-            (r"[!<>=+\-*/%^]+", Operator),
+            (r"[!<>=+\-*/%^$|]+", Operator),
             (r"[().,;:\[\]{}]", Punctuation),
             (r".", Text),
         ],

@@ -32,6 +32,7 @@ CONFUSIONS = (
     (r"\|\|?|\\/|or\b", "`or` is written as a semicolon"),
     (r"\\\+|~|¬|not\b", "negation is written `!`"),
     (r"'", "strings stand in double quotes"),
+    (r"#[ \t]*(?:define|undef|include|if|else|elif|endif|error|pragma)", "this line is for a C preprocessor, which was not run"),
     (r"#|--", COMMENT_HINT),
     (r"\?-", "a program holds no queries: ask them in the REPL or with `query`"),
 )
@@ -181,7 +182,7 @@ def _hint(text: str, stopped: int, before: list[re.Match[str]], expected: frozen
     if hint := _hint_of_aggregate(words, rest, expected):
         return hint
     for pattern, hint in CONFUSIONS:
-        if re.match(pattern, text[stopped : stopped + 4]):
+        if re.match(pattern, text[stopped : stopped + 12]):
             return hint
     if hint := _hint_of_part(words, expected):
         return hint

@@ -119,21 +119,20 @@ def format_clause(clause: Clause) -> str:
             return format_rule(clause)
         case Subsumption(body=body):
             return f"{format_subsumption(clause)} {format_body(body)}."
-        case Declaration() | DeltaDeclaration():
-            return _declaration(clause)
+        case Declaration() | RecordDeclaration() | FunctorDeclaration():
+            opening, parts, closing = format_parts(clause) or ("", (), "")
+            return f"{opening}{', '.join(map(format_part, parts))}{closing}"
+        case DeltaDeclaration(name, predicate, qualifiers):
+            return " ".join([f".decl {name} = debug_delta({predicate})", *qualifiers])
         case TypeDeclaration(name, base, subtype):
             return f".type {name} {'<:' if subtype else '='} {base}"
         case UnionDeclaration(name, members):
             return f".type {name} = {' | '.join(members)}"
-        case RecordDeclaration(name, fields):
-            return f".type {name} = [{_attributes(fields)}]"
         case AlgebraicDeclaration(name, branches):
-            return f".type {name} = {' | '.join(map(format_branch, branches))}"
+            return f".type {name} = {' | '.join(map(format_part, branches))}"
         case LatticeDeclaration(name, operators):
             written = ", ".join(f"{operator} -> {format_term(term)}" for operator, term in operators)
             return f".lattice {name}<> {{ {written} }}"
-        case FunctorDeclaration(name, attributes, result, stateful):
-            return f".functor {name}({_attributes(attributes)}): {result}{' stateful' if stateful else ''}"
         case Component(clauses=clauses):
             return " ".join([format_component_head(clause), *map(format_clause, clauses), "}"])
         case Instantiation(name, component):
@@ -158,11 +157,6 @@ def format_subsumption(clause: Subsumption) -> str:
     return f"{format_literal(clause.less)} <= {format_literal(clause.greater)} :-"
 
 
-def format_branch(branch: BranchDeclaration) -> str:
-    """`Name { x: number }`"""
-    return f"{branch.name} {{ {_attributes(branch.fields)} }}" if branch.fields else f"{branch.name} {{}}"
-
-
 def format_component_head(component: Component) -> str:
     """`.comp Name<T> : Base<T> {`"""
     bases = f" : {', '.join(map(_component_type, component.bases))}" if component.bases else ""
@@ -173,23 +167,30 @@ def _component_type(component: ComponentType) -> str:
     return f"{component.name}<{', '.join(component.parameters)}>" if component.parameters else component.name
 
 
-def _declaration(clause: Declaration | DeltaDeclaration) -> str:
-    if isinstance(clause, DeltaDeclaration):
-        return " ".join([f".decl {clause.name} = debug_delta({clause.predicate})", *clause.qualifiers])
-    attributes, value = clause.attributes, ""
-    if clause.functional:
-        attributes, value = attributes[:-1], f" = {_attributes(attributes[-1:])}"
-    written = [f".decl {', '.join(clause.predicates)}({_attributes(attributes)}){value}", *clause.qualifiers]
-    if clause.choices:
-        keys = (key[0] if len(key) == 1 else f"({', '.join(key)})" for key in clause.choices)
-        written.append(f"choice-domain {', '.join(keys)}")
-    return " ".join(written)
+def format_parts(clause: Clause) -> tuple[str, tuple[Attribute | BranchDeclaration, ...], str] | None:
+    """What stands before, in and behind the list of a declaration; None for a clause without a list."""
+    match clause:
+        case Declaration(predicates, attributes, qualifiers):
+            attributes, value = (attributes[:-1], attributes[-1:]) if clause.functional else (attributes, ())
+            words = [f") = {format_part(value[0])}" if value else ")", *qualifiers]
+            if clause.choices:
+                keys = (key[0] if len(key) == 1 else f"({', '.join(key)})" for key in clause.choices)
+                words.append(f"choice-domain {', '.join(keys)}")
+            return f".decl {', '.join(predicates)}(", attributes, " ".join(words)
+        case RecordDeclaration(name, fields):
+            return f".type {name} = [", fields, "]"
+        case AlgebraicDeclaration(name, branches):
+            return f".type {name} =", branches, ""
+        case FunctorDeclaration(name, attributes, result, stateful):
+            return f".functor {name}(", attributes, f"): {result}{' stateful' if stateful else ''}"
+    return None
 
 
-def _attributes(attributes: Iterable[Attribute]) -> str:
-    return ", ".join(
-        f"{attribute.name}{': ' if attribute.name else ''}{attribute.type}{'<>' if attribute.lattice else ''}" for attribute in attributes
-    )
+def format_part(part: Attribute | BranchDeclaration) -> str:
+    """`x: number`, or `Name { x: number }`"""
+    if isinstance(part, BranchDeclaration):
+        return f"{part.name} {{ {', '.join(map(format_part, part.fields))} }}" if part.fields else f"{part.name} {{}}"
+    return f"{part.name}{': ' if part.name else ''}{part.type}{'<>' if part.lattice else ''}"
 
 
 def _quoted(text: str) -> str:
