@@ -36,7 +36,7 @@ from datalog.kernels.layout import COUNT, HEADER
 
 
 @device
-def _lower_bound(pages: Words, page: int, at: int, low: int, high: int, value: int) -> int:
+def lower_bound(pages: Words, page: int, at: int, low: int, high: int, value: int) -> int:
     """First entry in [low, high) of the column at word `at` that is >= value, galloping from low."""
     step = 1
     while low < high and pages[page, at + low] < value:
@@ -146,49 +146,6 @@ def _settle(pages: Words, plan: Words, state: Words, cursor: int, level: int, pr
 
 
 @device
-def open_cursor(pages: Words, roots: Words, plan: Words, state: Words, iterator: int, cursors: int) -> None:
-    """Stand on the first key under the prefix. The iterator of the level above stands on the prefix's last value."""
-    row = plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS
-    slot = plan[PLAN_SLOTS_AT] + plan[row + ITERATOR_SLOT] * SLOT_WORDS
-    rows = plan[slot + SLOT_LEAF_ROWS]
-    level = plan[row + ITERATOR_LEVEL]
-    cursor = cursors + iterator * CURSOR_WORDS
-    state[cursor + CURSOR_AT_END] = 0
-    state[cursor + CURSOR_RECORDED] = 0
-    if level == 0:
-        page = roots[plan[row + ITERATOR_SLOT]]
-        if page < 0:
-            state[cursor + CURSOR_AT_END] = 1
-            return
-        height = pages[page, 0]
-        children = HEADER + plan[slot + SLOT_COLUMNS] * plan[slot + SLOT_INNER_ROWS]
-        for up in range(height, 0, -1):
-            state[cursor + CURSOR_STACK + 2 * up] = page
-            state[cursor + CURSOR_STACK + 2 * up + 1] = 0
-            page = pages[page, children]
-        state[cursor + CURSOR_HEIGHT] = height
-        state[cursor + CURSOR_STACK] = page
-        state[cursor + CURSOR_STACK + 1] = 0
-        state[cursor + CURSOR_LIMIT] = pages[page, COUNT]
-        state[cursor + CURSOR_KEY] = pages[page, HEADER]
-        return
-    parent = cursors + plan[row + ITERATOR_PARENT] * CURSOR_WORDS
-    height = state[parent + CURSOR_HEIGHT]
-    state[cursor + CURSOR_HEIGHT] = height
-    for word in range(CURSOR_STACK, CURSOR_STACK + 2 * height + 2):
-        state[cursor + word] = state[parent + word]
-    page = state[cursor + CURSOR_STACK]
-    entry = state[cursor + CURSOR_STACK + 1]
-    limit = state[parent + CURSOR_LIMIT]
-    above = HEADER + (level - 1) * rows
-    key = state[parent + CURSOR_KEY]
-    if pages[page, above + limit - 1] != key:
-        limit = _lower_bound(pages, page, above, entry, limit, key + 1)
-    state[cursor + CURSOR_LIMIT] = limit
-    state[cursor + CURSOR_KEY] = pages[page, HEADER + level * rows + entry]
-
-
-@device
 def _jump(
     pages: Words, plan: Words, state: Words, cursor: int, level: int, prefix_at: int, columns: int, rows: int, inner_rows: int, value: int
 ) -> None:
@@ -203,22 +160,51 @@ def _jump(
             if not _is_below(pages, page, entry + 1, inner_rows, plan, prefix_at, level, state, value):
                 break
             best = up
-    entry = pages[state[cursor + CURSOR_STACK], COUNT]
     if best > 0:
-        page = state[cursor + CURSOR_STACK + 2 * best]
         child = state[cursor + CURSOR_STACK + 2 * best + 1] + 1
-        for up in range(best, 0, -1):
-            child = _last_below(pages, page, child, pages[page, COUNT], inner_rows, plan, prefix_at, level, state, value)
-            state[cursor + CURSOR_STACK + 2 * up] = page
-            state[cursor + CURSOR_STACK + 2 * up + 1] = child
-            page = pages[page, children + child]
-            child = 0
-        state[cursor + CURSOR_STACK] = page
-        entry = _last_below(pages, page, 0, pages[page, COUNT], rows, plan, prefix_at, level, state, value)
-        if _is_below(pages, page, entry, rows, plan, prefix_at, level, state, value):
-            entry += 1
-        state[cursor + CURSOR_STACK + 1] = entry
-    if entry == pages[state[cursor + CURSOR_STACK], COUNT]:  # the target lies between this leaf and the next
+        page = state[cursor + CURSOR_STACK + 2 * best]
+        _descend(pages, plan, state, cursor, best, page, child, level, prefix_at, children, rows, inner_rows, value)
+    else:
+        state[cursor + CURSOR_STACK + 1] = pages[state[cursor + CURSOR_STACK], COUNT]
+    _land(pages, plan, state, cursor, level, prefix_at, children, rows)
+
+
+@device
+def _descend(
+    pages: Words,
+    plan: Words,
+    state: Words,
+    cursor: int,
+    top: int,
+    page: int,
+    child: int,
+    level: int,
+    prefix_at: int,
+    children: int,
+    rows: int,
+    inner_rows: int,
+    value: int,
+) -> None:
+    """Go down from entry `child` of the page that is `top` levels above a leaf, to the first row >= (prefix, value) or to the end
+    of the leaf before it."""
+    for up in range(top, 0, -1):
+        child = _last_below(pages, page, child, pages[page, COUNT], inner_rows, plan, prefix_at, level, state, value)
+        state[cursor + CURSOR_STACK + 2 * up] = page
+        state[cursor + CURSOR_STACK + 2 * up + 1] = child
+        page = pages[page, children + child]
+        child = 0
+    state[cursor + CURSOR_STACK] = page
+    entry = _last_below(pages, page, 0, pages[page, COUNT], rows, plan, prefix_at, level, state, value)
+    if _is_below(pages, page, entry, rows, plan, prefix_at, level, state, value):
+        entry += 1
+    state[cursor + CURSOR_STACK + 1] = entry
+
+
+@device
+def _land(pages: Words, plan: Words, state: Words, cursor: int, level: int, prefix_at: int, children: int, rows: int) -> None:
+    """Where the iterator stands behind a leaf's rows, go on to the next leaf; then see whether the prefix is left."""
+    if state[cursor + CURSOR_STACK + 1] == pages[state[cursor + CURSOR_STACK], COUNT]:
+        height = state[cursor + CURSOR_HEIGHT]
         up = 1
         while up <= height and state[cursor + CURSOR_STACK + 2 * up + 1] + 1 >= pages[state[cursor + CURSOR_STACK + 2 * up], COUNT]:
             up += 1
@@ -247,7 +233,7 @@ def seek(pages: Words, plan: Words, state: Words, iterator: int, cursors: int, v
     limit = state[cursor + CURSOR_LIMIT]
     column = HEADER + level * rows
     if pages[page, column + limit - 1] >= value:
-        entry = _lower_bound(pages, page, column, state[cursor + CURSOR_STACK + 1], limit, value)
+        entry = lower_bound(pages, page, column, state[cursor + CURSOR_STACK + 1], limit, value)
         state[cursor + CURSOR_STACK + 1] = entry
         state[cursor + CURSOR_KEY] = pages[page, column + entry]
     elif limit < pages[page, COUNT]:
@@ -265,3 +251,60 @@ def seek(pages: Words, plan: Words, state: Words, iterator: int, cursors: int, v
             plan[slot + SLOT_INNER_ROWS],
             value,
         )
+
+
+@device
+def open_cursor(pages: Words, roots: Words, plan: Words, state: Words, iterator: int, cursors: int, value: int) -> None:
+    """Stand on the first key >= value under the prefix. The iterator of the level above stands on the prefix's last value.
+
+    At level 0 the leaf in which the iterator was left is looked at first: values of sorted prefixes lie close together.
+    """
+    row = plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS
+    slot = plan[PLAN_SLOTS_AT] + plan[row + ITERATOR_SLOT] * SLOT_WORDS
+    rows = plan[slot + SLOT_LEAF_ROWS]
+    level = plan[row + ITERATOR_LEVEL]
+    cursor = cursors + iterator * CURSOR_WORDS
+    state[STATE_STEPS] += 1
+    state[cursor + CURSOR_RECORDED] = 0
+    page = state[cursor + CURSOR_STACK]
+    if level == 0:
+        if page >= 0 and pages[page, HEADER] < value <= pages[page, HEADER + pages[page, COUNT] - 1]:
+            entry = 0
+            if state[cursor + CURSOR_AT_END] == 0 and state[cursor + CURSOR_KEY] < value:
+                entry = state[cursor + CURSOR_STACK + 1]
+            limit = pages[page, COUNT]
+            entry = lower_bound(pages, page, HEADER, entry, limit, value)
+            state[cursor + CURSOR_AT_END] = 0
+            state[cursor + CURSOR_LIMIT] = limit
+            state[cursor + CURSOR_STACK + 1] = entry
+            state[cursor + CURSOR_KEY] = pages[page, HEADER + entry]
+            return
+        root = roots[plan[row + ITERATOR_SLOT]]
+        if root < 0:
+            state[cursor + CURSOR_AT_END] = 1
+            return
+        state[cursor + CURSOR_AT_END] = 0
+        height = pages[root, 0]
+        inner_rows = plan[slot + SLOT_INNER_ROWS]
+        children = HEADER + plan[slot + SLOT_COLUMNS] * inner_rows
+        state[cursor + CURSOR_HEIGHT] = height
+        _descend(pages, plan, state, cursor, height, root, 0, 0, 0, children, rows, inner_rows, value)
+        _land(pages, plan, state, cursor, 0, 0, children, rows)
+        return
+    parent = cursors + plan[row + ITERATOR_PARENT] * CURSOR_WORDS
+    height = state[parent + CURSOR_HEIGHT]
+    state[cursor + CURSOR_AT_END] = 0
+    state[cursor + CURSOR_HEIGHT] = height
+    for word in range(CURSOR_STACK, CURSOR_STACK + 2 * height + 2):
+        state[cursor + word] = state[parent + word]
+    page = state[cursor + CURSOR_STACK]
+    entry = state[cursor + CURSOR_STACK + 1]
+    limit = state[parent + CURSOR_LIMIT]
+    above = HEADER + (level - 1) * rows
+    key = state[parent + CURSOR_KEY]
+    if pages[page, above + limit - 1] != key:
+        limit = lower_bound(pages, page, above, entry, limit, key + 1)
+    state[cursor + CURSOR_LIMIT] = limit
+    state[cursor + CURSOR_KEY] = pages[page, HEADER + level * rows + entry]
+    if state[cursor + CURSOR_KEY] < value:
+        seek(pages, plan, state, iterator, cursors, value)

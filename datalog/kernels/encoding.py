@@ -17,7 +17,9 @@ PLAN_OUTPUT_WIDTH = 8
 PLAN_NEGATIONS = 9
 PLAN_STACK = 10  # words that the deepest expression needs
 PLAN_OLDER = 11  # 1: rows of stamped iterators must be older than the prefix's stamp
-PLAN_HEADER = 12
+PLAN_TIGHT = 12  # iterators of the last depth where all that it does is to find what they have in common (`innermost.py`), else 0
+PLAN_LAST_COLUMN = 13  # the first column of the output for the last variable, or -1
+PLAN_HEADER = 14
 
 # --- one row per depth -------------------------------------------------------------------------------------------------
 DEPTH_BINDING = 0  # offset of the code that computes the variable, or -1: it is joined
@@ -32,7 +34,9 @@ DEPTH_FALLIBLE_END = 8
 DEPTH_NEGATIONS = 9
 DEPTH_NEGATIONS_END = 10
 DEPTH_GIVES = 11  # what the binding gives
-DEPTH_WORDS = 12
+DEPTH_JOINED = 12  # 1: no binding and no bounds
+DEPTH_CHECKED = 13  # 1: something is checked once the variable is bound
+DEPTH_WORDS = 14
 
 GIVES_VALUE = 0  # the variable's value
 GIVES_RANGE, GIVES_FLOATS = 1, 2  # each of several values; of floats, in steps that are rounded

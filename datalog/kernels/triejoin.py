@@ -21,6 +21,7 @@ from datalog.kernels.encoding import (
     DEPTH_BINDING,
     DEPTH_BOUNDS,
     DEPTH_BOUNDS_END,
+    DEPTH_CHECKED,
     DEPTH_FALLIBLE,
     DEPTH_FALLIBLE_END,
     DEPTH_FILTERS,
@@ -28,6 +29,7 @@ from datalog.kernels.encoding import (
     DEPTH_GIVES,
     DEPTH_ITERATORS,
     DEPTH_ITERATORS_END,
+    DEPTH_JOINED,
     DEPTH_NEGATIONS,
     DEPTH_NEGATIONS_END,
     DEPTH_WORDS,
@@ -63,11 +65,13 @@ from datalog.kernels.encoding import (
     PLAN_DEPTHS_AT,
     PLAN_ITERATORS,
     PLAN_ITERATORS_AT,
+    PLAN_LAST_COLUMN,
     PLAN_NEGATIONS_AT,
     PLAN_OLDER,
     PLAN_OUTPUT_AT,
     PLAN_OUTPUT_WIDTH,
     PLAN_SLOTS_AT,
+    PLAN_TIGHT,
     PREFIX_HIGH,
     PREFIX_LENGTH,
     PREFIX_LOW,
@@ -101,6 +105,7 @@ from datalog.kernels.encoding import (
     STATE_WORDS,
 )
 from datalog.kernels.expressions import evaluate, narrow, passes_filters
+from datalog.kernels.innermost import EXHAUSTED, NO_ROOM, fill, list_common, list_one
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Budget, Words, device, kernel
 from datalog.kernels.ranges import advance_range, enter_range, open_range
 from datalog.kernels.recording import flush_records, record, write_record
@@ -163,10 +168,7 @@ def _enter(
     target = low
     for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
         cursor = cursors + iterator * CURSOR_WORDS
-        open_cursor(pages, roots, plan, state, iterator, cursors)
-        state[STATE_STEPS] += 1
-        if state[cursor + CURSOR_AT_END] == 0 and state[cursor + CURSOR_KEY] < low:
-            seek(pages, plan, state, iterator, cursors, low)
+        open_cursor(pages, roots, plan, state, iterator, cursors, low if recorded else target)
         if recorded:
             record(state, records, iterator, cursor, depth, low)
         if state[cursor + CURSOR_AT_END] == 1:
@@ -176,6 +178,35 @@ def _enter(
             return False
     state[level + LEVEL_TARGET] = target
     return True
+
+
+@device
+def _stand(pages: Words, roots: Words, plan: Words, state: Words, depth: int, cursors: int, value: int) -> int:
+    """Put the depth's iterators on the value that the prefix has for it: 1, or 0 where one of them does not have it."""
+    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
+    state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_TARGET] = value
+    for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
+        cursor = cursors + iterator * CURSOR_WORDS
+        open_cursor(pages, roots, plan, state, iterator, cursors, value)
+        if state[cursor + CURSOR_AT_END] == 1 or state[cursor + CURSOR_KEY] != value:
+            return 0
+    return 1
+
+
+@device
+def _list(pages: Words, plan: Words, prefixes: Words, state: Words, output: Words, depth: int, cursors: int) -> int:
+    """All bindings of the last depth, whose iterators stand, to the output: EXHAUSTED, NO_ROOM or SPENT."""
+    first = state[STATE_OUTPUT]
+    column = plan[PLAN_LAST_COLUMN]
+    iterator = plan[plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS + DEPTH_ITERATORS]
+    high = state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_HIGH]
+    if plan[PLAN_TIGHT] == 1:
+        outcome = list_one(pages, plan, state, output, iterator, cursors, high, column)
+    else:
+        outcome = list_common(pages, plan, state, output, iterator, cursors, high, column)
+    if state[STATE_OUTPUT] > first:
+        fill(plan, state, output, first, depth, column, _youngest(pages, plan, prefixes, state, cursors))
+    return outcome
 
 
 @device
@@ -409,6 +440,10 @@ def complete(
     width = plan[PLAN_OUTPUT_WIDTH]
     room = records.shape[0]
     recording = state[STATE_RECORDING] != RECORD_NOTHING
+    tight = depths - 1 if plan[PLAN_TIGHT] > 0 and not recording and state[STATE_FIRST_ONLY] == 0 else -1
+    if state[STATE_PREFIX] < 0:
+        for iterator in range(plan[PLAN_ITERATORS]):
+            state[cursors + iterator * CURSOR_WORDS + CURSOR_STACK] = -1  # it has not been opened yet
     mode = state[STATE_MODE]
     depth = state[STATE_DEPTH]
     status = DONE
@@ -444,24 +479,35 @@ def complete(
             continue
         at = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
         recorded = recording and depth >= length
-        # What one step may write: a record of each iterator when the depth is left, and one of each negated atom.
-        reserve = plan[at + DEPTH_ITERATORS_END] - plan[at + DEPTH_ITERATORS]
-        reserve += plan[at + DEPTH_NEGATIONS_END] - plan[at + DEPTH_NEGATIONS] + 1
-        if recorded and state[STATE_RECORDS] + reserve >= room:
-            status = RECORDS_FULL
-            break
+        reserve = 0
+        if recorded:
+            # What one step may write: a record of each iterator when the depth is left, and one of each negated atom.
+            reserve = plan[at + DEPTH_ITERATORS_END] - plan[at + DEPTH_ITERATORS]
+            reserve += plan[at + DEPTH_NEGATIONS_END] - plan[at + DEPTH_NEGATIONS] + 1
+            if state[STATE_RECORDS] + reserve >= room:
+                status = RECORDS_FULL
+                break
         if state[STATE_STEPS] >= state[STATE_BUDGET]:
             status = PAUSED
             break
         if state[STATE_MISSED] >= missed.shape[0]:
             status = MISSES_FULL
             break
+        fixed = depth < length and plan[at + DEPTH_JOINED] == 1
         found = 1
-        if mode == MODE_ENTER:
+        if mode == MODE_ENTER and fixed:
+            found = _stand(pages, roots, plan, state, depth, cursors, prefixes[state[STATE_PREFIX], PREFIX_VALUES + depth])
+        elif mode == MODE_ENTER:
             found = int(_enter(pages, roots, plan, memo, prefixes, state, records, depth, cursors, stack))
         elif mode == MODE_ADVANCE:
             found = int(_advance(pages, plan, state, records, depth, cursors, recorded))
-        if found == 1:
+        if found == 1 and depth == tight and depth >= length:
+            mode = MODE_LEAP
+            found = _list(pages, plan, prefixes, state, output, depth, cursors)
+            if found != EXHAUSTED:
+                status = OUTPUT_FULL if found == NO_ROOM else PAUSED
+                break
+        elif found == 1 and not fixed:
             mode = MODE_LEAP
             found = _leap(pages, plan, state, records, depth, cursors, recorded, room - reserve)
             if found > 1:
@@ -478,7 +524,9 @@ def complete(
             level = STATE_WORDS + depth * LEVEL_WORDS
             state[level + LEVEL_VALUE] = state[level + LEVEL_TARGET]
             mode = MODE_ADVANCE
-            if _holds(pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, memo, recorded):
+            if plan[at + DEPTH_CHECKED] == 0 or _holds(
+                pages, roots, plan, prefixes, state, records, depth, cursors, stack, labels, memo, recorded
+            ):
                 depth += 1
                 mode = MODE_ENTER
                 if depth <= length:

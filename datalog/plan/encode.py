@@ -78,6 +78,7 @@ def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, ou
     slot_of = {atom.number: slot for slot, atom in enumerate(atoms)}
     shapes = [shape(atom.predicate, atom.columns) for atom in atoms]
     depth_rows: list[list[int]] = []
+    tight = 0
     iterators: list[list[int]] = []
     iterator_of: dict[tuple[int, int], int] = {}
     checks: list[list[int]] = []
@@ -100,10 +101,17 @@ def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, ou
             negations.append([slot_of[atom.number], len(atom.depths), out.numbers(atom.depths)])
         iterator_span = (first_iterator, len(iterators))
         check_spans = (first_check, bounds_end, bounds_end, filters_end, filters_end, len(checks))
-        depth_rows.append([binding, *iterator_span, *check_spans, first_negation, len(negations), _gives(depth.binding)])
+        joined = depth.binding is None and not depth.bounds
+        stamped = any(iterator[code.ITERATOR_STAMPS] >= 0 for iterator in iterators[first_iterator:])
+        checked = len(checks) > bounds_end or len(negations) > first_negation or (plan.older and stamped)
+        negation_span = (first_negation, len(negations))
+        depth_rows.append([binding, *iterator_span, *check_spans, *negation_span, _gives(depth.binding), joined, checked])
+        tight = 0 if depth.binding or checked or stamped or len(depth.iterators) > 2 else len(depth.iterators)
     columns = plan.rule.head_columns if output is None else output
     depths_out = [-1 if variable == YOUNGEST else out.depth_of[variable] for variable in columns]
-    words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out)
+    last_column = depths_out.index(len(depth_rows) - 1) if depth_rows and len(depth_rows) - 1 in depths_out else -1
+    innermost = [tight, last_column]
+    words, code_at = _lay_out(out, depth_rows, iterators, checks, negations, [list(s[1:]) for s in shapes], depths_out, innermost)
     return EncodedPlan(
         plan,
         words,
@@ -131,6 +139,7 @@ def _lay_out(
     negations: list[list[int]],
     slots: list[list[int]],
     output: list[int],
+    innermost: list[int],
 ) -> tuple[NDArray[np.int64], int]:
     """Concatenate the sections behind the header, making offsets into the code section absolute."""
     sections = [depths, iterators, checks, negations, slots, [output]]
@@ -148,6 +157,7 @@ def _lay_out(
     for row in negations:
         row[code.NEGATION_VALUES_AT] += code_at
     header = [len(depths), len(iterators), *starts[:6], len(output), len(negations), out.code.deepest, int(out.plan.older)]
+    header += innermost
     words = header + [word for section in sections for row in section for word in row] + out.code.words
     return np.array(words, dtype=np.int64), code_at
 
