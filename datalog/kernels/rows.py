@@ -1,4 +1,4 @@
-"""Sorting and consolidating blocks of weighted rows.
+"""Sorting blocks of weighted rows.
 
 A merge sort that takes the ascending runs it finds, so sorted input costs one pass and a few sorted runs one after the other cost
 one pass for each doubling. Short runs are first extended to RUN rows by insertion. Rows move with their weights; no index is kept.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.jit import INT, READ2, WRITE1, WRITE2, Words, device, kernel
+from datalog.kernels.jit import INT, READ2, Words, device, kernel
 
 RUN = 24
 
@@ -107,26 +107,3 @@ def ascending(rows: Words) -> int:
     while row < rows.shape[0] and not ascends(rows, row, row - 1):
         row += 1
     return int(row)
-
-
-@kernel(INT(WRITE2, WRITE1))
-def consolidate(rows: Words, weights: Words) -> int:
-    """Sort the rows in place, add the weights of equal rows, drop those that add up to 0; the number of rows left."""
-    sort(rows, weights)
-    width = rows.shape[1]
-    count = 0
-    row = 0
-    total = rows.shape[0]
-    while row < total:
-        weight = weights[row]
-        following = row + 1
-        while following < total and ascends(rows, following, row):
-            weight += weights[following]
-            following += 1
-        if weight != 0:
-            for column in range(width):
-                rows[count, column] = rows[row, column]
-            weights[count] = weight
-            count += 1
-        row = following
-    return count

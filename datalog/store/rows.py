@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from datalog.kernels.jit import Words
+from datalog.kernels.radix import consolidate as _consolidate
 from datalog.kernels.rows import ascending
-from datalog.kernels.rows import consolidate as _consolidate
 
 FEW = 64  # rows that are sorted at once, not looked through first
+NO_WEIGHTS = np.empty(0, np.int64)
 
 
 def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
@@ -39,7 +40,7 @@ def sort_distinct(rows: Words) -> Words:
     if len(rows) < 2:
         return np.ascontiguousarray(rows)
     sortable = _as_block(rows)
-    return rows if sortable is None else sortable[: _consolidate(sortable, np.ones(len(rows), np.int64))]
+    return rows if sortable is None else sortable[: _consolidate(sortable, NO_WEIGHTS)]
 
 
 def _as_block(rows: Words) -> Words | None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datalog.store.rows import FEW, consolidate, sort_distinct
-from tests.kernels.blocks import COMPILED, Row, block, examples, keys, tuples
+from tests.kernels.blocks import COMPILED, LEAST, Row, block, examples, keys, tuples
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -62,6 +62,24 @@ def test_rows_that_ascend_already_are_not_copied_and_lose_only_those_of_weight_z
     weights[1] = 0
     assert np.array_equal(consolidate(rows, weights)[0], np.delete(rows, 1, axis=0))
     assert len(sort_distinct(np.repeat(rows, 2, axis=0))) == size
+
+
+@pytest.mark.parametrize("bits", [(0, 0), (1, 0), (8, 9), (20, 17), (31, 31), (31, 32), (32, 32), (0, 63), (63, 1), (64, 3)])
+@pytest.mark.parametrize("weigh", [1, 5, 2**40])
+def test_rows_are_sorted_alike_whether_they_fit_into_a_word_or_not(bits: tuple[int, int], weigh: int) -> None:
+    random = np.random.default_rng(sum(bits))
+    columns = []
+    for width in bits:
+        least = LEAST if width == 64 else -(2**width // 3)
+        columns.append(random.choice(random.integers(least, least + 2**width - 1, 30, endpoint=True), 200 if COMPILED else 80))
+    rows = np.stack(columns, axis=1)
+    weights = random.integers(-weigh, weigh, len(rows), endpoint=True)
+    sums: Counter[Row] = Counter()
+    for row, weight in zip(tuples(rows), weights.tolist(), strict=True):
+        sums[row] += weight
+    got_rows, got_weights = consolidate(rows, weights)
+    assert list(zip(tuples(got_rows), got_weights.tolist(), strict=True)) == sorted((row, sum_) for row, sum_ in sums.items() if sum_)
+    assert tuples(sort_distinct(rows)) == sorted(sums)
 
 
 def test_blocks_in_another_memory_order_are_sorted_by_rows() -> None:
