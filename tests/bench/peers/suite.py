@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from tests.bench.peers.workloads import WORKLOADS, Workload, chosen
 from tests.bench.report import Report
 
 ROOT = Path(__file__).parents[3]
+COMPILING = 180.0  # seconds more where a C++ compiler comes first
 LONG = 8.0  # seconds of all runs of a pair after which it does not run again
 
 
@@ -199,7 +201,15 @@ class Suite:
             environment["DATALOG_PATIENCE"] = "0"
         python = sys.executable if engine in OWN else self._settings.python
         command = [python, "-m", "tests.bench.peers", engine, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=self._settings.patience)
+        patience = self._settings.patience + (COMPILING if engine == "souffle compiled" else 0.0)
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, cwd=ROOT, start_new_session=True) as process:
+            try:
+                out, err = process.communicate(timeout=patience)
+            except BaseException:  # with what it has started, which else would disturb all that follows
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def _hopeless(kept: Kept, workload: Workload, engine: str) -> str:
