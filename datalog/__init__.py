@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         EvaluationError,
         FunctionError,
         InternalError,
+        MemoryLimit,
         PlacedError,
         ProgramError,
         SettingError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from datalog.functions import Function, function
     from datalog.relation import Relation
     from datalog.snapshot import Snapshot
+    from datalog.stats import Part, Stats
     from datalog.transaction import Change, Changes, Transaction
 
 __all__ = [
@@ -40,11 +42,14 @@ __all__ = [
     "Function",
     "FunctionError",
     "InternalError",
+    "MemoryLimit",
+    "Part",
     "PlacedError",
     "ProgramError",
     "Relation",
     "SettingError",
     "Snapshot",
+    "Stats",
     "StreamError",
     "Transaction",
     "UnknownOption",
@@ -58,6 +63,7 @@ _HOMES = {
     "datalog.functions": ("Function", "function"),
     "datalog.relation": ("Relation",),
     "datalog.snapshot": ("Snapshot",),
+    "datalog.stats": ("Part", "Stats"),
     "datalog.transaction": ("Change", "Changes", "Transaction"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -53,7 +53,7 @@ settings_option = click.option(
     metavar="NAME=VALUE",
     help="A setting: order.RULE=x,y,z binds the variables of a rule (its number in `datalog plan`, or the head of an only rule) in this "
     "order; failing=error|skip: whether a computation without a value is an error or a literal that does not hold; max_rounds=N, "
-    "max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact: how records are joined; rows_per_page=N.",
+    "max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact: how records are joined; memory_limit=500MB; rows_per_page=N.",
 )
 
 

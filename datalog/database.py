@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
     from datalog.sources import Reading
+    from datalog.stats import Stats
     from datalog.store.storage import Storage
     from datalog.store.values import Values
 
@@ -57,6 +58,9 @@ class Database:
     `orders={"path": ["y", "x", "z"]}`. `max_rounds`, `max_rows` and `max_seconds` limit each recursion, each time it is
     evaluated or maintained; rounds are limited only where recursive rules compute values, and everything else ends anyway.
 
+    `memory_limit`, in bytes or as a text such as "500MB", limits what `stats` counts. Where it would be passed, "auto" first gives up
+    what it has recorded; then MemoryLimit is raised, and everything stays as it was.
+
     `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do). Where a computation
     has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
     `reading` (`datalog.sources.Reading`) says where included files are, and what a C preprocessor is told.
@@ -78,6 +82,7 @@ class Database:
         max_rounds: int | None = None,
         max_rows: int | None = None,
         max_seconds: float | None = None,
+        memory_limit: int | str | None = None,
         functions: Iterable[Function[..., Any] | Callable[..., Any]] = (),
         failing: Literal["error", "skip"] = "error",
         progress: Progress | None = None,
@@ -88,7 +93,7 @@ class Database:
         from datalog.evaluate.primitives import ColumnFunctions
         from datalog.functions import define
         from datalog.maintain.engine import Options
-        from datalog.settings import check_setting
+        from datalog.settings import bytes_of, check_setting
         from datalog.store.values import Values
 
         numbers = {"rows_per_page": rows_per_page, "max_rounds": max_rounds, "max_rows": max_rows, "max_seconds": max_seconds}
@@ -105,7 +110,8 @@ class Database:
         self._orders = dict(orders or {})
         self._values = Values()
         self._functions = ColumnFunctions(self._values, define(functions, {}))
-        self._options = Options(maintain, coalesce, rows_per_page, limits, failing, Memo(self._functions))
+        most_bytes = None if memory_limit is None else bytes_of(memory_limit)
+        self._options = Options(maintain, coalesce, rows_per_page, limits, failing, Memo(self._functions), most_bytes)
         self._entrance = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
         self._version = 0
@@ -152,6 +158,17 @@ class Database:
     def steps(self) -> int:
         """Iterator operations that all joins have made so far: the measure of work that does not depend on the machine."""
         return self._engine.steps
+
+    def stats(self) -> Stats:
+        """What memory the database takes, and what for: each arrangement (a relation sorted by some order of its columns), the records
+        of each rule, the states of aggregates, free pages and those of older versions, symbols, and what joins and functions keep.
+
+        Prints as a table; `bytes` is the sum, and iteration gives the parts, the greatest first. O(pages).
+        """
+        from datalog.stats import measure
+
+        with self._lock:
+            return measure(self._engine)
 
     def query(self, body: str) -> list[Row]:
         """The distinct bindings of the named variables of `body`, in order of their first appearance, sorted.

@@ -80,6 +80,20 @@ class FunctionError(DatalogError):
     """A Python function cannot be one of a program's: its name or its types, or it reads the database that calls it."""
 
 
+class MemoryLimit(DatalogError):
+    """The memory that a database may take does not suffice for what it was to do; everything is as it was before.
+
+    `limit` is in bytes, `used` says by what it is taken up, and trees with the roots `unreadable` were just being changed."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit, self.used = limit, ""
+        self.unreadable: set[int] = set()
+
+    def __str__(self) -> str:
+        return f"more than the {self.limit} bytes of memory_limit would be needed" + (f"; taken are {self.used}" if self.used else "")
+
+
 class RejectedRows(UserWarning):
     """Rows of a fact file that were not loaded; they stand in the file of rejected rows that was named for them."""
 

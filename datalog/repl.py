@@ -39,6 +39,7 @@ commit.       abort.         do it and see what follows from it, or forget it
 :list                        predicates and how many rows they have
 :rules                       the rules of the program
 :plan                        how the rules are evaluated and maintained
+:stats                       what memory is used, and what for
 :explain path(1, 3)          why a fact holds; so does :why
 :whynot path(3, 1)           why a fact does not hold
 :load FILE                   add the clauses of a file
@@ -92,6 +93,7 @@ class Session:
             "list": self._list,
             "rules": self._rules,
             "plan": self._plan,
+            "stats": self._stats,
             "explain": self._explain,
             "why": self._explain,
             "whynot": self._why_not,
@@ -327,6 +329,9 @@ class Session:
 
         database = self.database
         sys.stdout.write(report_plan(database.program, database.core, database.statistics))
+
+    def _stats(self, argument: str) -> None:
+        print(self.database.stats())
 
     def _explain(self, argument: str) -> None:
         print(self.database.explain(argument))

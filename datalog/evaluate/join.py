@@ -108,6 +108,11 @@ class Join:
         self._missed = np.empty((SMALLEST_BUFFER, code.PREFIX_VALUES + self.variables + 1 + encoded.arguments), np.int64)
         self._whole = self.prefixes(np.empty((1, 0), np.int64))
 
+    @property
+    def bytes(self) -> int:
+        """Memory of its plan and of the buffers that it keeps."""
+        return self._output.nbytes + self._records.nbytes + self._missed.nbytes + self._state.nbytes + self.encoded.words.nbytes
+
     def everything(self) -> Words:
         """The one empty prefix: full evaluation."""
         return self._whole

@@ -43,6 +43,10 @@ class Memo:
         self._held = 0  # rows of the table that are not free
         self._failures: list[str] = []
 
+    def __len__(self) -> int:
+        """How many calls it knows."""
+        return self._held
+
     def number(self, name: str, arguments: tuple[Type, ...], result: Type) -> int:
         """The number by which plans call a function."""
         function = (name, arguments, result)

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import InternalError
+from datalog.errors import InternalError, MemoryLimit
 from datalog.evaluate.fixpoint import Limits, RecursiveRule
 from datalog.evaluate.join import OverBudget
 from datalog.evaluate.memo import Memo
@@ -31,7 +31,8 @@ from datalog.maintain.functional import Functions
 from datalog.maintain.joins import Joins
 from datalog.maintain.recursive import RecursiveStratum
 from datalog.plan.statistics import Counted, estimate
-from datalog.store.pool import PagePool
+from datalog.stats import measure
+from datalog.store.pool import Limit, PagePool
 from datalog.store.rows import consolidate
 from datalog.store.storage import Delta, Storage
 from datalog.store.values import Values
@@ -60,6 +61,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     failing: Failing = "error"
     memo: Memo | None = None
+    memory_limit: int | None = None  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,9 @@ class Engine:
     ) -> None:
         self.program, self.values, self.options = program, values, options
         self.storage = Storage(PagePool(rows_per_page=options.rows_per_page))
+        if options.memory_limit is not None:
+            self.storage.pool.limit = Limit(options.memory_limit, self._besides)
+        self._cramped = False  # memory has not sufficed for records
         self._facts: Mapping[str, Words] | None = facts  # until the storage holds them
         statistics = Counted(self._size, self._relation)
         estimate(program, statistics)
@@ -109,8 +114,17 @@ class Engine:
     def apply(self, changes: Mapping[str, tuple[Words, Words]]) -> dict[str, Delta]:
         """Apply one transaction: per given predicate distinct sorted rows and their signs (1 insert, -1 delete).
 
-        Returns what changed, given and derived. After an exception everything is as it was before.
+        Returns what changed, given and derived. After an exception everything is as it was before. Where memory does not suffice,
+        `auto` gives up its records and tries once more.
         """
+        try:
+            return self._apply(changes)
+        except MemoryLimit:
+            if not self._give_up_records():
+                raise
+        return self._apply(changes)
+
+    def _apply(self, changes: Mapping[str, tuple[Words, Words]]) -> dict[str, Delta]:
         for name in changes:
             if name not in self._reached:
                 self._prepare(name)
@@ -130,7 +144,8 @@ class Engine:
                     self._maintain(stratum, deltas, old)
                     self.functions.check(stratum.predicates, deltas)
             storage.commit()
-        except BaseException:
+        except BaseException as error:
+            self._tell(error)
             storage.abort()
             for stratum in self._visited:
                 for rule in stratum.rules:
@@ -142,9 +157,36 @@ class Engine:
         """After a transaction: let rules change to or from records where that has proved to be the cheaper way."""
         for stratum in self._visited:
             for rule in stratum.rules:
-                if rule.unsettled:
-                    rule.settle()
+                if rule.unsettled and self._cramped and rule.index is None:
+                    rule.unsettled = False
+                elif rule.unsettled:
+                    try:
+                        rule.settle()
+                    except MemoryLimit:
+                        self._cramped = True
                     stratum.choice.forget()
+
+    # --- memory -----------------------------------------------------------------------------------------------------------
+
+    def _besides(self) -> int:
+        """Bytes that are used, but not by pages."""
+        return self.values.symbols.bytes + self.joins.memo.table.nbytes + sum(join.bytes for join in self.joins.every())
+
+    def _tell(self, error: BaseException) -> None:
+        """Say in an error that memory does not suffice what it is taken up by."""
+        if isinstance(error, MemoryLimit):
+            error.used = measure(self, self.storage.roots, error.unreadable).summary()
+
+    def _give_up_records(self) -> bool:
+        """Have no records any more, if `auto` has built some; whether it had."""
+        recorded = [(stratum, rule) for stratum in self.strata for rule in stratum.rules if rule.index is not None]
+        if self.options.maintain != "auto" or not recorded:
+            return False
+        self._cramped = True
+        for stratum, rule in recorded:
+            rule.settle()
+            stratum.choice.forget()
+        return True
 
     # --- preparation ------------------------------------------------------------------------------------------------------
 
@@ -221,7 +263,8 @@ class Engine:
                 self._evaluate(stratum)
                 self.functions.check(stratum.predicates)
             self.storage.commit()
-        except BaseException:
+        except BaseException as error:
+            self._tell(error)
             self.storage.abort()
             raise
         self.settle()

@@ -69,6 +69,12 @@ class Joins:
     def support(self, rule: int) -> SupportJoin:
         return self._supports[rule]
 
+    def every(self) -> list[Join]:
+        """All joins that have been made, but those for failures."""
+        deltas = [delta.join for listed in (*self.deltas, *self.dependents) for delta in listed]
+        changes = [change.delta.join for listed in self.changes for change in listed]
+        return [*self.full, *deltas, *changes, *(support.join for support in self._supports.values())]
+
     def prepare(self, wanted: Mapping[int, tuple[int, ...]], supported: tuple[int, ...]) -> None:
         """Plan the changes of the atoms `wanted` per rule, and the support of the heads of the rules `supported`.
 

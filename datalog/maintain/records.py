@@ -134,7 +134,7 @@ def _watch_index(storage: Storage, watch: Watch) -> WatchIndex:
     )
     words = np.array((watch.level, watch.depth, *watch.above, *watch.others), np.int64)
     tree = BTree(storage.pool, watch.depth + 1, payload=True, scan=GREATEST_PAYLOAD)
-    return WatchIndex(watch, storage.add_tree(), tree, arrangement, words, keyed)
+    return WatchIndex(watch, storage.add_tree(tree), tree, arrangement, words, keyed)
 
 
 def _keyed(records: Words, number: int, watch: WatchIndex) -> tuple[Words, Words]:

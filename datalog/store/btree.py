@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from datalog.errors import InternalError
+from datalog.errors import InternalError, MemoryLimit
 from datalog.kernels import bulk, lookup
 from datalog.kernels.btree import apply_rows
 from datalog.kernels.difference import ENTERED, FOUND, PATH
@@ -166,7 +166,11 @@ class BTree:
             if status < 0:
                 row = int(ctl[DONE])
                 raise self._broken(rows, changes, row) if status == -1 else self._disorder(rows, row)
-            pool.reserve(status)
+            try:
+                pool.reserve(status)
+            except MemoryLimit as error:
+                error.unreadable.add(root)
+                raise
         return int(ctl[ROOT]), changes
 
     def merges(self, root: int, count: int) -> bool:
@@ -283,7 +287,11 @@ class BTree:
         if count < 0:
             raise self._broken(rows, changes, -1 - count)
         self.drop(root)
-        return self.build(merged[:count], payloads[:count] if self.payload else None)
+        try:
+            return self.build(merged[:count], payloads[:count] if self.payload else None)
+        except MemoryLimit as error:
+            error.unreadable.add(root)
+            raise
 
     def _broken(self, rows: Words, changes: Words, row: int) -> InternalError:
         taken = -int(changes[row])

@@ -9,7 +9,9 @@ a reader may keep it for as long as it compares only those ids, and must not mix
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,13 @@ Codes = npt.NDArray[np.int64]
 
 SPREAD = 2**61  # labels dealt out anew lie within ±SPREAD: the outer three quarters of int64 are for symbols at the ends
 END = 2**63 - 1
+A_NUMBER, A_PLACE = 32, 10  # bytes of a Python number, and of a place in a sorted list
 
 
 class Interner:
     """The symbols of one database. One writer at a time; ids and texts that a reader holds stay valid."""
 
-    __slots__ = ("_ids", "_labelled", "_labels", "_order", "_stride", "_texts")
+    __slots__ = ("_ids", "_labelled", "_labels", "_order", "_stride", "_texts", "_weighed", "_weight")
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -34,6 +37,18 @@ class Interner:
         self._labels: Codes = np.empty(0, np.int64)  # a growable buffer, valid below `_labelled`
         self._labelled = 0
         self._stride = 0
+        self._weighed = self._weight = 0  # how many texts have been measured, and their bytes
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the texts, their numbers and labels. O(1) for each symbol that is new since it was last asked for."""
+        texts = self._texts
+        self._weight += sum((sys.getsizeof(text) + 15) & ~15 for text in islice(texts, self._weighed, None)) + A_NUMBER * (
+            len(texts) - self._weighed
+        )
+        self._weighed = len(texts)
+        kept = sys.getsizeof(texts) + sys.getsizeof(self._ids) + self._labels.nbytes
+        return self._weight + kept + (0 if self._order is None else A_PLACE * len(self._order))
 
     def __len__(self) -> int:
         return len(self._texts)

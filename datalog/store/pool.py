@@ -14,11 +14,13 @@ Roots are kept by the pool's users. The pool does not know which trees exist.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 
-from datalog.errors import InternalError
+from datalog.errors import InternalError, MemoryLimit
 from datalog.kernels.jit import Words
 from datalog.kernels.layout import CTL_WORDS, FREE, LEDGER_STACKS, RECYCLED, RETIRED, TAKEN, TOP, TRANSACTION
 from datalog.store.memory import Range, new_range, physical_words
@@ -26,6 +28,14 @@ from datalog.store.memory import Range, new_range, physical_words
 FIRST_PAGES = 64
 SMALL = 4096  # pages: up to so many are copied when the pool grows
 MANY = 8192  # pages: when so many become free at once, a third of the pool, those at its end are given back
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many bytes there may be in all, and how many there are besides those of the pool."""
+
+    bytes: int
+    besides: Callable[[], int]
 
 
 class PagePool:
@@ -41,6 +51,7 @@ class PagePool:
         self.ctl: Words = np.zeros(CTL_WORDS, np.int64)
         self.committed = 0
         self.in_transaction = False
+        self.limit: Limit | None = None
         self._pins: Counter[int] = Counter()
         self._retired: deque[tuple[int, Words]] = deque()  # by transaction, until no reader can reach them
         self._released: deque[int] = deque()  # pins to be taken back
@@ -54,10 +65,14 @@ class PagePool:
         return int(self.ctl[TOP] - self.ctl[FREE] - self.ctl[RECYCLED])
 
     @property
+    def page_bytes(self) -> int:
+        """Memory that a page takes, with what the ledger holds of it."""
+        return 8 * (self.words + LEDGER_STACKS)
+
+    @property
     def bytes(self) -> int:
         """Memory of all pages that have been used, whether they are free now or not."""
-        pages = len(self.pages) if self._ranges is None else int(self.ctl[TOP])
-        return 8 * pages * (self.words + LEDGER_STACKS)
+        return int(self.ctl[TOP]) * self.page_bytes
 
     def begin(self) -> int:
         """Start a transaction; its number."""
@@ -108,10 +123,19 @@ class PagePool:
                 self._reclaim()
 
     def reserve(self, count: int) -> None:
-        """Make at least `count` pages available. Replaces `pages` and `ledger` by greater ones if need be."""
+        """Make at least `count` pages available. Replaces `pages` and `ledger` by greater ones if need be.
+
+        Raises MemoryLimit if they would take more than there may be; then nothing has changed.
+        """
         missing = count - int(self.ctl[FREE] + self.ctl[RECYCLED] + len(self.pages) - self.ctl[TOP])
         if missing > 0:
-            self._grow(len(self.pages) + max(missing, len(self.pages) // 2))
+            size = len(self.pages) + max(missing, len(self.pages) // 2)
+            if self.limit is not None:
+                most = (self.limit.bytes - self.limit.besides()) // self.page_bytes
+                if len(self.pages) + missing > most:
+                    raise MemoryLimit(self.limit.bytes)
+                size = min(size, most)
+            self._grow(size)
 
     def unreachable(self) -> Words:
         """The pages that no current tree may reach: free, recycled, or retired by this or an earlier transaction."""

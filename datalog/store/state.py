@@ -26,7 +26,8 @@ class StateTree:
     @classmethod
     def made(cls, storage: Storage, width: int, payload: bool = False, scan: int = NO_SCAN) -> StateTree:
         """A new, empty tree."""
-        return cls(storage, BTree(storage.pool, width, payload, scan), storage.add_tree())
+        tree = BTree(storage.pool, width, payload, scan)
+        return cls(storage, tree, storage.add_tree(tree))
 
     @property
     def root(self) -> int:

@@ -82,14 +82,16 @@ class Storage:
         self.tally = Tally()
         self.committed: Words = np.empty(0, np.int64)
         self.roots: Words = self.committed
+        self.trees: list[BTree] = []  # by number
         self.arrangements: dict[str, list[Arrangement]] = {}
         self.payloads: dict[str, Payload] = {}
         self._added: list[list[Arrangement]] = []  # per arrangement that the running transaction added, where it is listed
 
     # --- trees ---------------------------------------------------------------------------------------------------------
 
-    def add_tree(self) -> int:
-        """Give a new, empty tree its number."""
+    def add_tree(self, tree: BTree) -> int:
+        """The number of one more tree, which is empty."""
+        self.trees.append(tree)
         self.committed = np.append(self.committed, np.int64(-1))
         self.roots = np.append(self.roots, np.int64(-1))
         return len(self.roots) - 1
@@ -97,6 +99,7 @@ class Storage:
     def forget_trees(self, count: int) -> None:
         """Take back the trees beyond the first `count`. Between transactions only."""
         self.committed = self.roots = self.committed[:count].copy()
+        del self.trees[count:]
 
     def arrange(self, predicate: str, orders: Iterable[Columns], payload: Payload = "nothing") -> None:
         """Say in which column orders an (empty) predicate is kept, and what its rows carry."""
@@ -146,7 +149,7 @@ class Storage:
             whose = f"an intermediate result for {name}" if at and not predicate.endswith("@base") else name
             raise DatalogError(f"{whose} has {len(columns)} columns, and {most} is the most that there can be")
         tree = BTree(self.pool, len(columns), payload=payload, scan=scan)
-        kept.append(Arrangement(self.add_tree(), columns, tree, columns == tuple(range(len(columns)))))
+        kept.append(Arrangement(self.add_tree(tree), columns, tree, columns == tuple(range(len(columns)))))
         return kept[-1]
 
     def _build(self, arrangement: Arrangement, rows: Words, payload: Words | None) -> int:
