@@ -6,25 +6,26 @@ In words, what `datalog.evaluate.aggregates` has decided and `datalog.maintain.a
 from __future__ import annotations
 
 from datalog.evaluate.aggregates import way_of
-from datalog.ir.core import CoreAggregate
+from datalog.ir.core import CoreAggregate, CoreFunction
 
 SCANNED = {"min": "least value", "max": "greatest value", "product": "product", "bitand": "and", "bitor": "or", "bitxor": "exclusive or"}
 ANEW = "its stratum is evaluated anew"
 
 
-def kept_text(aggregate: CoreAggregate) -> str:
-    """What results are read from, and what reading one costs for n rows in the group or interval."""
-    function, source = aggregate.function, aggregate.source
-    match way_of(aggregate):
+def kept_text(aggregate: CoreAggregate, function: CoreFunction) -> str:
+    """What a function's results are read from, and what reading one costs for n rows in the group or interval."""
+    name, source = function.name, aggregate.read
+    match way_of(aggregate, function):
         case "counts":
-            return f"the counts of {source}, added up in its tree: O(log n) a result"
+            counts = f"the rows of {source}, counted" if aggregate.origin else f"the counts of {source}, added up"
+            return f"{counts} in its tree: O(log n) a result"
         case "totals":
             return "exact sums in chunks of 32 bits, rounded at the end: O(log n) a result"
         case "scan":
-            again = "; a product beyond 63 bits is made again from the rows" if function == "product" else ""
-            return f"a tree of the values with a scan of their {SCANNED[function]}: O(log n) a result{again}"
+            again = "; a product beyond 63 bits is made again from the rows" if name == "product" else ""
+            return f"a tree of the values with a scan of their {SCANNED[name]}: O(log n) a result{again}"
         case "order":
-            ties = "; symbols that begin with the same eight bytes are compared" if aggregate.ordered else ""
+            ties = "; symbols that begin with the same eight bytes are compared" if function.ordered else ""
             return f"the order of {source}: O(log n) a result{ties}"
         case "rows":
             return f"nothing but {source}, whose rows are read: O(n) a result"

@@ -91,8 +91,8 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
 
 def stratum_line(number: int, stratum: Stratum) -> str:
     if stratum.aggregate is not None:
-        over = " for ".join(filter(None, (stratum.aggregate.source, stratum.aggregate.needs)))
-        return f"{number}  {stratum.aggregate.head}: {stratum.aggregate.function} over {over}"
+        over = " for ".join(filter(None, (stratum.aggregate.read, stratum.aggregate.needs)))
+        return f"{number}  {stratum.aggregate.head}: {', '.join(one.name for one in stratum.aggregate.functions)} over {over}"
     rules = (
         f"rule{'s' if len(stratum.rules) > 1 else ''} {', '.join(str(rule + 1) for rule in stratum.rules)}" if stratum.rules else "no rules"
     )
@@ -104,10 +104,14 @@ def rule_lines(
 ) -> Iterator[str]:
     """Each core rule with its plan; plans that only maintenance needs are added to `later`."""
     recursive = {number: stratum.predicates for stratum in core.strata if stratum.recursive for number in stratum.rules}
+    unmade = {stratum.aggregate.source for stratum in core.strata if stratum.aggregate is not None and stratum.aggregate.origin}
     for number, (own, rounds) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
         if number:
             yield ""
         yield f"{number + 1}  {format_core_rule(own.rule)}"
+        if own.rule.head in unmade:
+            yield f"   {labelled('maintenance', f'none, its rows are read where those of {own.rule.atoms[0].predicate} are kept')}"
+            continue
         if is_copy(own, core.predicates):
             yield f"   {labelled('maintenance', f'the given rows of {own.rule.head}')}"
             continue
@@ -143,16 +147,16 @@ def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, en
         if number:
             yield ""
         yield format_aggregate(aggregate, core.predicates)
-        results, rows = statistics.rows(aggregate.head), statistics.rows(aggregate.source)
+        results, rows = statistics.rows(aggregate.head), statistics.rows(aggregate.read)
         asked = "interval" if aggregate.needs else "group"
         each = "" if aggregate.needs else f" of {amount(max(1.0, rows / results))}"
         lines = [
             ("in", aggregate.text),
-            ("kept", kept_text(aggregate)),
+            *(("kept", kept_text(aggregate, function)) for function in aggregate.functions),
             ("estimate", f"about {amount(results)} {asked}{'' if amount(results) == '1' else 's'}{each}"),
         ]
         if engine is not None:
-            found, over = (engine.storage.size(name) for name in (aggregate.head, aggregate.source))
+            found, over = (engine.storage.size(name) for name in (aggregate.head, aggregate.read))
             lines.append(("run", f"{counted(found, 'result')} over {counted(over, 'row')}"))
         lines.append(("maintenance", upkeep_text(aggregate, maintain)))
         yield from (f"   {labelled(label, text)}" for label, text in lines)

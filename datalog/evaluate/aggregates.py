@@ -1,4 +1,4 @@
-"""One aggregate: which trees it keeps of its source, and how the results of groups and intervals are read from trees.
+"""One aggregate: which trees it keeps of its source, and how the results of its functions for groups and intervals are read from trees.
 
 | function | read from | a result costs |
 | --- | --- | --- |
@@ -10,29 +10,31 @@
 | collect, join, product of floats | the rows | O(rows) |
 
 Where the source is ordered by a word that does not tell all symbols apart, the rows with one word are read, too; likewise the rows
-with the best value where the witness is a symbol. The source's first arrangement stands in declared order and carries totals.
-Everything is asked for in blocks of ranges: pairs of prefixes (group…) or (group…, key) of source rows, inclusive.
+with the best value where the witness is a symbol. Everything is asked for in blocks of ranges: pairs of prefixes (group…) or
+(group…, key) of source rows, inclusive. The first evaluation has all rows at hand as one block, and takes the groups from it one
+after the other, in O(1) a row.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import Diagnostic, EvaluationError, InternalError
+from datalog.errors import Diagnostic, EvaluationError
 from datalog.evaluate.join import written_as
 from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
-from datalog.evaluate.totals import Totals
-from datalog.ir.core import CoreAggregate, Predicate, Type
+from datalog.evaluate.sources import Source, bounds_of
+from datalog.evaluate.totals import Limbs, Totals
+from datalog.ir.core import CoreAggregate, CoreFunction, Predicate, Type
 from datalog.ir.primitives import AGGREGATES
-from datalog.store.ranges import Ranges
 from datalog.store.rows import sort_distinct
 from datalog.store.state import StateTree
-from datalog.store.storage import Storage
+from datalog.store.storage import Delta, Storage
 from datalog.store.values import Values, shown
 
 Words = NDArray[np.int64]
@@ -44,56 +46,75 @@ RANKS = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quantile"
 Way = Literal["counts", "totals", "scan", "order", "rows"]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Ranges with source rows whose results are asked for, and how many rows they have."""
+
+    lows: Words
+    highs: Words
+    counts: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Asked):
+    """All groups, and all rows: those of group i are bounds[i] … bounds[i + 1] - 1; how often each counts, or once."""
+
+    rows: Words
+    each: Words
+    bounds: Words
+
+
 class Aggregate:
     """An aggregate over one storage."""
 
     def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate) -> None:
         self.aggregate = aggregate
         self._storage, self._values, self._predicate = storage, values, source
-        self._source = storage.arrangements[source.name][0]
-        if not self._source.in_order or storage.payloads[source.name] != "totals":
-            raise InternalError(f"{source.name} is not arranged as the source of an aggregate")
+        self._source = Source(storage, aggregate, source.width)
         self.keyed = bool(aggregate.needs)
-        self._argument = aggregate.groups + self.keyed  # the first column of the arguments
-        parameter = 0.5 if aggregate.function == "median" else aggregate.parameter
-        self._fraction = Fraction(str(parameter)) if aggregate.function in ("median", "quantile") else Fraction(0)
-        self._reading = Reading(values, aggregate.function, aggregate.types, parameter)
-        self._way = way_of(aggregate)
-        self._state = self._make_state()
+        self._states: dict[str, Totals | Scanned] = {}  # by what is kept
+        self.functions = tuple(
+            Function(self._source, values, aggregate, function, self._state(function)) for function in aggregate.functions
+        )
 
     @property
     def trees(self) -> tuple[StateTree, ...]:
         """The trees that it keeps."""
-        return () if self._state is None else self._state.trees
+        return tuple(tree for state in self._states.values() for tree in state.trees)
 
     def evaluate(self) -> Words:
         """Build the trees anew from the source; all head rows. O(n)."""
-        source, storage = self._source, self._storage
-        rows, counts = source.tree.export_with_payload(int(storage.roots[source.number]))
-        if self._state is not None:
-            self._state.build(rows, counts)
-        asked = sort_distinct(storage.rows(self.aggregate.needs)) if self.keyed else first_of_each(rows[:, : self.aggregate.groups])
-        return self.results(asked)
+        aggregate = self.aggregate
+        rows, each = self._source.everything()
+        limbs = {name: state.build(rows, each) for name, state in self._states.items()}
+        if self.keyed:
+            return self.results(sort_distinct(self._storage.rows(aggregate.needs)))
+        bounds = bounds_of(rows, aggregate.groups)
+        groups = np.ascontiguousarray(rows[bounds[:-1], : aggregate.groups])
+        counts = np.add.reduceat(each, bounds[:-1]) if len(each) else np.diff(bounds)
+        block = Block(groups, groups, counts, rows, each, bounds)
+        return self._heads(groups, [function.of_groups(block, limbs.get(_kept(function.core))) for function in self.functions])
+
+    def changed(self, delta: Delta) -> tuple[Words, Words]:
+        """The rows of the source whose counts changed, sorted, and by how much."""
+        return self._source.changed(delta)
 
     def change(self, rows: Words, weights: Words) -> None:
         """Bring the trees up to date with changed counts of source rows, sorted."""
-        if self._state is not None:
-            self._state.change(rows, weights)
+        for state in self._states.values():
+            state.change(rows, weights)
 
     def results(self, asked: Words) -> Words:
         """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits."""
         lows, highs = self.ranges(asked)
-        counts, rows = self._ranges().fold(lows, highs)
-        there = rows > 0
+        counts = self._source.counts(lows, highs)
+        there = counts > 0
         if not there.all():
             asked, lows, highs, counts = (block[there] for block in (asked, lows, highs, counts))
         if not len(asked):
-            return np.empty((0, asked.shape[1] + 1), np.int64)
-        codes, failed = self._compute(lows, highs, counts)
-        found = np.column_stack((asked, codes))
-        if failed.any():  # always an error: without a row the group would pass for an empty one, whose sum is 0
-            raise self._failure(asked[int(np.argmax(failed))])
-        return found
+            return np.empty((0, asked.shape[1] + len(self.functions)), np.int64)
+        ranges = Asked(lows, highs, counts)
+        return self._heads(asked, [function.of_ranges(ranges) for function in self.functions])
 
     def ranges(self, asked: Words) -> tuple[Words, Words]:
         """The ends of the ranges that head rows (group…, [low,] [high]) are about; an empty interval's are the wrong way round."""
@@ -115,26 +136,78 @@ class Aggregate:
         low[empty], high[empty] = GREATEST, LEAST
         return np.column_stack((groups, low)), np.column_stack((groups, high))
 
-    def _make_state(self) -> Totals | Scanned | None:
-        match self._way:
-            case "totals":
-                return Totals(self._storage, self.aggregate.groups, self.keyed, self.aggregate.types[0])
-            case "scan":
-                return Scanned(self._storage, self._predicate.width, self.aggregate.function, self.aggregate.types[0])
-            case _:
-                return None
+    def _state(self, function: CoreFunction) -> Totals | Scanned | None:
+        """What a function keeps, shared with others."""
+        kept = _kept(function)
+        if kept not in self._states:
+            match way_of(self.aggregate, function):
+                case "totals":
+                    self._states[kept] = Totals(self._storage, self.aggregate.groups, self.keyed, function.types[0])
+                case "scan":
+                    self._states[kept] = Scanned(self._storage, self._predicate.width, function.name, function.types[0])
+        return self._states.get(kept)
 
-    def _compute(self, lows: Words, highs: Words, counts: Words) -> tuple[Words, Flags]:
-        """The codes of the results of ranges with source rows, and which of them have none."""
+    def _heads(self, asked: Words, found: list[tuple[Words, Flags]]) -> Words:
+        """Head rows: what is asked for, and the results."""
+        before = asked.shape[1]
+        heads = np.empty((len(asked), before + len(found)), np.int64)
+        heads[:, :before] = asked
+        for place, (codes, failed) in enumerate(found):
+            heads[:, before + place] = codes
+            if failed.any():  # always an error: without a row the group would pass for an empty one, whose sum is 0
+                raise self._failure(self.aggregate.functions[place], asked[int(np.argmax(failed))])
+        return heads
+
+    def _failure(self, function: CoreFunction, asked: Words) -> EvaluationError:
+        aggregate, predicate = self.aggregate, self._predicate
+        group = zip(predicate.attributes, predicate.types, asked[: aggregate.groups].tolist(), strict=False)
+        bound = ", ".join(f"{name} = {shown(self._values.decode(code, type))}" for name, type, code in group)
+        message = f"`{function.name}` leaves the 64-bit range" + (f" where {bound}" if bound else "")
+        span = function.span
+        hint = "values are 64-bit; use float, or smaller groups"
+        message = f"{message}, in the {written_as(aggregate.head, aggregate.text)}"
+        return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
+
+
+class Function:
+    """One function of an aggregate: what it makes of ranges of source rows."""
+
+    def __init__(
+        self, source: Source, values: Values, aggregate: CoreAggregate, core: CoreFunction, state: Totals | Scanned | None
+    ) -> None:
+        self.core, self.way = core, way_of(aggregate, core)
+        self.state = state if self.way in ("totals", "scan") else None
+        self._source = source
+        self._argument = aggregate.groups + bool(aggregate.needs)  # the first column of the arguments
+        parameter = 0.5 if core.name == "median" else core.parameter
+        self._fraction = Fraction(str(parameter)) if core.name in ("median", "quantile") else Fraction(0)
+        self._reading = Reading(values, core.name, core.types, parameter)
+
+    def of_groups(self, block: Block, limbs: Limbs | None) -> tuple[Words, Flags]:
+        """The codes of the results of all groups, and which of them have none; `limbs` are those of the sums."""
+        rank = RANKS.get(self.core.name, 0)
+        if limbs is not None and isinstance(self.state, Totals):
+            return self._of_limbs(self.state, limbs, block.counts)
+        if self.way == "order" and rank and not self._has_ties:
+            places = block.bounds[:-1] if rank > 0 else block.bounds[1:] - 1
+            return block.rows[places, self._argument], np.zeros(len(places), np.bool_)
+        if self.way == "rows":
+            each = block.each if len(block.each) else np.ones(len(block.rows), np.int64)
+            return self._reading.of(self._arguments(block.rows), each, block.bounds, self._ranks(block.counts))
+        return self.of_ranges(block)
+
+    def of_ranges(self, asked: Asked) -> tuple[Words, Flags]:
+        """The codes of the results, and which of them have none."""
+        lows, highs, counts = asked.lows, asked.highs, asked.counts
+        if isinstance(self.state, Totals):
+            return self._of_limbs(self.state, self.state.limbs(lows, highs), counts)
         fine = np.zeros(len(lows), np.bool_)
-        if isinstance(self._state, Totals):
-            return self._state.sums(lows, highs) if self.aggregate.function == "sum" else (self._state.means(lows, highs, counts), fine)
-        if isinstance(self._state, Scanned):
-            codes, marked = self._state.fold(lows, highs)
+        if isinstance(self.state, Scanned):
+            codes, marked = self.state.fold(lows, highs)
             if marked.any():
                 codes[marked], fine[marked] = self._read(lows[marked], highs[marked], counts[marked])
             return codes, fine
-        match self._way:
+        match self.way:
             case "counts":
                 return counts, fine
             case "order":
@@ -142,69 +215,65 @@ class Aggregate:
             case _:
                 return self._read(lows, highs, self._ranks(counts))
 
+    def _of_limbs(self, state: Totals, limbs: Limbs, counts: Words) -> tuple[Words, Flags]:
+        if self.core.name == "sum":
+            return state.sums(limbs, len(counts))
+        return state.means(limbs, counts), np.zeros(len(counts), np.bool_)
+
+    @property
+    def _has_ties(self) -> bool:
+        """Do several rows with one value, or with one word for it, have different results?"""
+        return self.core.ordered or len(self.core.types) > 1
+
     def _by_order(self, lows: Words, highs: Words, counts: Words) -> tuple[Words, Flags]:
         """Results that stand at a rank of the source's order."""
-        aggregate, ranges, at = self.aggregate, self._ranges(), self._argument
+        core, at = self.core, self._argument
         fine = np.zeros(len(lows), np.bool_)
-        fixed = RANKS[aggregate.function]
+        fixed = RANKS[core.name]
         ranks = self._ranks(counts)
-        _, rows = ranges.select(lows, highs, fixed or ranks, weighted=not fixed)
-        witnesses = len(aggregate.types) > 1
-        if not aggregate.ordered and not witnesses:
+        rows = self._source.at(lows, highs, fixed or ranks, each=not fixed)
+        if not self._has_ties:
             return rows[:, at].copy(), fine
         ties = rows[:, : at + 1]
-        if not aggregate.ordered and aggregate.types[1] is not Type.SYMBOL:
-            return ranges.select(ties, ties, 1)[1][:, at + 1].copy(), fine
+        if not core.ordered and core.types[1] is not Type.SYMBOL:
+            return self._source.at(ties, ties, 1)[:, at + 1].copy(), fine
         before = np.column_stack((lows, np.full(len(lows), LEAST))), np.column_stack((lows, ties[:, at] - 1))
         before[0][ties[:, at] == LEAST, -1] = GREATEST  # nothing is before the least word
-        return self._read(ties, ties, ranks if fixed else ranks - ranges.fold(*before)[0])
+        return self._read(ties, ties, ranks if fixed else ranks - self._source.counts(*before))
 
     def _ranks(self, counts: Words) -> Words:
         """The rank of the value that a quantile of so many rows asks for: at least 1, and the fraction of all, rounded up."""
         above, below = self._fraction.as_integer_ratio()
+        if not above:
+            return np.ones_like(counts)
         if len(counts) and above * int(counts.max()) < 2**63:
             return np.maximum(1, -(-above * counts // below))
         return np.array([max(1, -(-above * count // below)) for count in counts.tolist()], np.int64)
 
     def _read(self, lows: Words, highs: Words, ranks: Words) -> tuple[Words, Flags]:
         """Results by reading the rows of the ranges."""
-        found = self._ranges().rows(lows, highs)
-        arguments = found.rows[:, self._argument + self.aggregate.ordered :]
-        return self._reading.of(arguments, found.payloads, np.searchsorted(found.which, np.arange(len(lows) + 1)), ranks)
+        found = self._source.rows(lows, highs)
+        return self._reading.of(self._arguments(found.rows), found.payloads, np.searchsorted(found.which, np.arange(len(lows) + 1)), ranks)
 
-    def _ranges(self) -> Ranges:
-        return Ranges(self._source.tree, int(self._storage.roots[self._source.number]), self._storage.tally)
-
-    def _failure(self, asked: Words) -> EvaluationError:
-        aggregate, predicate = self.aggregate, self._predicate
-        group = zip(predicate.attributes, predicate.types, asked[: aggregate.groups].tolist(), strict=False)
-        bound = ", ".join(f"{name} = {shown(self._values.decode(code, type))}" for name, type, code in group)
-        message = f"`{aggregate.function}` leaves the 64-bit range" + (f" where {bound}" if bound else "")
-        span = aggregate.span
-        hint = "values are 64-bit; use float, or smaller groups"
-        message = f"{message}, in the {written_as(aggregate.head, aggregate.text)}"
-        return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
+    def _arguments(self, rows: Words) -> Words:
+        return rows[:, self._argument + self.core.ordered : self._source.width]
 
 
-def way_of(aggregate: CoreAggregate) -> Way:
-    """What an aggregate's results are read from: the table above."""
-    function, keyed = aggregate.function, bool(aggregate.needs)
-    if function == "count":
+def way_of(aggregate: CoreAggregate, function: CoreFunction) -> Way:
+    """What a function's results are read from: the table above."""
+    name, keyed = function.name, bool(aggregate.needs)
+    if name == "count":
         return "counts"
-    if function in ("sum", "mean"):
+    if name in ("sum", "mean"):
         return "totals"
-    first = aggregate.types[0]
-    exact = function in ("bitand", "bitor", "bitxor") or (function == "product" and first is not Type.FLOAT)
-    if exact or (keyed and function in ("min", "max") and first is not Type.SYMBOL):
+    first = function.types[0]
+    exact = name in ("bitand", "bitor", "bitxor") or (name == "product" and first is not Type.FLOAT)
+    if exact or (keyed and name in ("min", "max") and first is not Type.SYMBOL):
         return "scan"
-    in_order = AGGREGATES[function].picks and (aggregate.ordered or first is not Type.SYMBOL)
+    in_order = AGGREGATES[name].picks and (function.ordered or first is not Type.SYMBOL)
     return "order" if in_order and not keyed else "rows"
 
 
-def first_of_each(rows: Words) -> Words:
-    """The distinct rows of ascending ones, C-contiguous. O(n)."""
-    if len(rows) < 2:
-        return np.ascontiguousarray(rows)
-    starts = np.ones(len(rows), np.bool_)
-    starts[1:] = np.any(rows[1:] != rows[:-1], axis=1)
-    return np.ascontiguousarray(rows[starts])
+def _kept(function: CoreFunction) -> str:
+    """A name for what a function may keep: sums and means keep the same."""
+    return "sum" if function.name == "mean" else function.name

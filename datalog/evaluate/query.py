@@ -46,6 +46,8 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
         for stratum in query.strata:
             (name,) = stratum.predicates
             if stratum.aggregate is not None:
+                if stratum.aggregate.origin:
+                    storage.ensure([(stratum.aggregate.origin, stratum.aggregate.columns)])
                 aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source])
                 _hold(storage, name, aggregate.evaluate())
                 continue

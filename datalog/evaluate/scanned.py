@@ -36,9 +36,12 @@ class Scanned:
     def trees(self) -> tuple[StateTree, ...]:
         return (self._kept,)
 
-    def build(self, rows: Words, weights: Words) -> None:
-        """Hold exactly the weighted rows (group…, [key,] value), sorted."""
-        self._kept.build(*self._turned(rows, weights))
+    def build(self, rows: Words, counts: Words) -> None:
+        """Hold exactly the rows (group…, [key,] value, …), sorted, each as often as its count says, or once."""
+        width = self._kept.tree.width
+        if rows.shape[1] > width or not len(counts):  # without what stands behind the value, rows repeat
+            rows, counts = consolidate(rows[:, :width], counts if len(counts) else np.ones(len(rows), np.int64))
+        self._kept.build(*self._turned(rows, counts))
 
     def change(self, rows: Words, weights: Words) -> None:
         """Add weights to rows (group…, [key,] value), sorted."""

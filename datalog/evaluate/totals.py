@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.evaluate.sources import bounds_of
 from datalog.ir.core import Type
-from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
+from datalog.kernels.limbs import BIASED, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
 from datalog.store.btree import ADD, NO_SCAN, TOTAL
 from datalog.store.columns import SIGN_BIT, float_codes
 from datalog.store.rows import consolidate
@@ -60,17 +61,24 @@ class Totals:
         """All trees."""
         return (self._words,) if self._present is None else (self._words, self._present)
 
-    def build(self, rows: Words, weights: Words) -> None:
-        """Hold exactly the sums of weighted rows (group…, [key,] value), sorted."""
-        limbs, words = self._limbs_of(rows, weights)
+    def build(self, rows: Words, counts: Words) -> Limbs:
+        """Hold exactly the sums of rows (group…, [key,] value, …), sorted, each as often as its count says, or once; their limbs by group.
+
+        With keys, by group and key.
+        """
+        limbs, words, which = self._limbs_of(rows, counts)
         self._words.storage.tally.cost += A_BUILD * len(rows)
-        self._words.build(limbs, words)
+        kept = consolidate(limbs, words) if self._keyed else (limbs, words)
+        self._words.build(*kept)
         if self._present is not None:
-            self._present.build(*consolidate(limbs[:, :-1], np.ones(len(limbs), np.int64)))
+            self._present.build(*consolidate(kept[0][:, :-1], np.ones(len(kept[0]), np.int64)))
+        return Limbs(which, limbs[:, self._groups], words)
 
     def change(self, rows: Words, weights: Words) -> None:
         """Add weighted rows (group…, [key,] value), sorted."""
-        limbs, words = self._limbs_of(rows, weights)
+        limbs, words, _ = self._limbs_of(rows, weights)
+        if self._keyed:
+            limbs, words = consolidate(limbs, words)
         moved = self._words.apply(limbs, words, ADD)
         if self._present is not None:
             self._present.apply(*consolidate(limbs[:, :-1], moved), ADD)
@@ -89,22 +97,20 @@ class Totals:
         words, _ = ranges.fold(*(np.column_stack((ends[which, :groups], limbs, ends[which, groups:])) for ends in (lows, highs)))
         return Limbs(which, limbs, words)
 
-    def sums(self, lows: Words, highs: Words) -> tuple[Words, Flags]:
-        """The codes of the sums, and which of them are out of range. Ranges without rows give 0."""
-        limbs = self.limbs(lows, highs)
+    def sums(self, limbs: Limbs, count: int) -> tuple[Words, Flags]:
+        """The codes of so many sums, and which of them are out of range. Those without limbs are 0."""
         if self.type is not Type.FLOAT:
-            return _whole(limbs, len(lows), self._kind)
-        codes = np.zeros(len(lows), np.int64)  # the code of 0.0 is 0
+            return _whole(limbs, count, self._kind)
+        codes = np.zeros(count, np.int64)  # the code of 0.0 is 0
         round_floats(limbs.which, np.ascontiguousarray(limbs.numbers), np.ascontiguousarray(limbs.words), codes)
-        return codes, np.zeros(len(lows), np.bool_)
+        return codes, np.zeros(count, np.bool_)
 
-    def means(self, lows: Words, highs: Words, counts: Words) -> Words:
+    def means(self, limbs: Limbs, counts: Words) -> Words:
         """The codes of the floats nearest to the means; `counts` has the numbers of summands, not 0."""
         unit = 1 << FLOAT_UNIT if self.type is Type.FLOAT else 10 ** max(self.type.scale, 0)
-        floats = np.zeros(len(lows))
-        limbs = self.limbs(lows, highs)
+        floats = np.zeros(len(counts))
         if self.type is not Type.FLOAT:
-            low, high = _low_and_high(limbs, len(lows))
+            low, high = _low_and_high(limbs, len(counts))
             easy = (abs(high) < 2**20) & (counts < SMALL // unit)  # both sides of the division are floats exactly
             floats[easy] = ((high << 32) | low)[easy] / (counts[easy] * unit)
             limbs = limbs.only(~easy)
@@ -112,16 +118,14 @@ class Totals:
             floats[which] = _rounded(exact, unit * int(counts[which])) if special is None else special
         return float_codes(floats)
 
-    def _limbs_of(self, rows: Words, weights: Words) -> tuple[Words, Words]:
-        """The limbs of weighted rows, sorted, and their words."""
-        groups, before = self._groups, rows.shape[1] - 1
-        starts = np.ones(len(rows), np.bool_)
-        starts[1:] = np.any(rows[1:, :before] != rows[:-1, :before], axis=1)
-        out = np.empty((3 * len(rows), FIELDS), np.int64)
-        count = limbs_of_runs(np.ascontiguousarray(rows[:, -1]), weights, np.cumsum(starts) - 1, self._kind, out)
-        heads = rows[starts, :before][out[:count, 0]]
-        keyed = np.column_stack((heads[:, :groups], out[:count, 1], heads[:, groups:]))
-        return consolidate(keyed, np.ascontiguousarray(out[:count, 2]))
+    def _limbs_of(self, rows: Words, weights: Words) -> tuple[Words, Words, Words]:
+        """The limbs of the sums of weighted rows, sorted, by what stands before the numbers; their words, and which sum each is of."""
+        groups, column = self._groups, self._groups + self._keyed
+        bounds = bounds_of(rows, column)
+        room = 3 * len(rows) if self._kind == FLOATS else 2 * (len(bounds) - 1)
+        which, limbs, words = np.empty(room, np.int64), np.empty((room, column + 1), np.int64), np.empty(room, np.int64)
+        count = limbs_of_runs(rows, groups, column, weights, bounds, self._kind, which, limbs, words)
+        return limbs[:count], words[:count], which[:count]
 
 
 def _low_and_high(limbs: Limbs, count: int) -> tuple[Words, Words]:

@@ -97,7 +97,7 @@ class RuleAttempt:
 
     def _in_order(self) -> list[Part]:
         """The literals in the order in which they are taken."""
-        pending = list(parts_of(self._rule))
+        pending = list(parts_of(self._rule, self._bench.aggregates))
         guards = {part: self._guards(part, pending) for part in pending}
         bound = {v for v, code in enumerate(self._known) if code is not None}
         taken: list[Part] = []
@@ -156,7 +156,7 @@ class RuleAttempt:
         """Does the part wait for no variable but those that it binds itself?"""
         known = self._binds(part, bound)
         columns = {column for atom in part.atoms for column in atom.columns if column is not None}
-        groups = {column for atom in part.atoms if is_aggregate(atom) for column in atom.columns[:-1] if column is not None}
+        groups = {column for atom in part.atoms if is_aggregate(atom) for column in self._wording.keys(atom) if column is not None}
         return groups <= self._computes(part, bound) and columns <= known and all(reads(check) <= known for check in part.checks)
 
     def _bindings(self, parts: list[Part], first_only: bool, steps: int) -> list[list[int | None]] | None:

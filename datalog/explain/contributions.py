@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.evaluate.sources import Source
 from datalog.explain.facts import Codes
 from datalog.explain.searches import Searches
 from datalog.explain.workbench import Workbench
-from datalog.ir.core import CoreAggregate, Type
+from datalog.ir.core import CoreAggregate, CoreFunction, Type
 from datalog.ir.primitives import AGGREGATES
-from datalog.store.ranges import Ranges
+from datalog.store.rows import consolidate
 
 Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -47,21 +48,22 @@ class _Rows:
 
 
 def contributions(
-    bench: Workbench, searches: Searches, aggregate: CoreAggregate, heads: Iterable[Codes], limit: int
+    bench: Workbench, searches: Searches, aggregate: CoreAggregate, results: Iterable[Codes], limit: int
 ) -> dict[Codes, Contributions]:
-    """What rows of an aggregate's head rest on, each with at most `limit` derivations."""
-    found = {head: _rows(bench, aggregate, head) for head in heads}
+    """What results of an aggregate rest on, each with at most `limit` derivations. A result is the number of its function, what it is
+    for, and itself."""
+    found = {result: _rows(bench, aggregate, result) for result in results}
     wanted: dict[Codes, int] = {}
     for over in found.values():
         wanted.update(zip(map(tuple, over.rows[:limit].tolist()), over.counts[:limit].tolist(), strict=True))
     listed = _derivations(bench, searches, aggregate.source, wanted)
     return {
-        head: Contributions(
+        result: Contributions(
             over.total,
             int(over.counts.sum()),
             [derivation for row in over.rows[:limit].tolist() for derivation in listed[tuple(row)]][:limit],
         )
-        for head, over in found.items()
+        for result, over in found.items()
     }
 
 
@@ -77,31 +79,31 @@ def _derivations(bench: Workbench, searches: Searches, source: str, rows: dict[C
     return found
 
 
-def _rows(bench: Workbench, aggregate: CoreAggregate, head: Codes) -> _Rows:
-    storage, groups = bench.storage, aggregate.groups
-    first = storage.arrangements[aggregate.source][0]
-    group = np.array([head[:groups]], np.int64).reshape(1, groups)
-    found = Ranges(first.tree, int(storage.roots[first.number]), storage.tally).rows(group, group)
-    rows, counts = found.rows, found.payloads
-    ends = iter(head[groups:-1])
+def _rows(bench: Workbench, aggregate: CoreAggregate, result: Codes) -> _Rows:
+    groups, (number, *keys, code) = aggregate.groups, result
+    function, width = aggregate.functions[number], bench.program.predicates[aggregate.source].width
+    group = np.array([keys[:groups]], np.int64).reshape(1, groups)
+    found = Source(bench.storage, aggregate, width).rows(group, group)
+    rows, counts = consolidate(found.rows[:, :width], found.payloads)
+    ends = iter(keys[groups:])
     for operator in (aggregate.low, aggregate.high):
         if operator:
             kept = COMPARE[operator](rows[:, groups], next(ends))
             rows, counts = rows[kept], counts[kept]
     total = int(counts.sum())
-    if AGGREGATES[aggregate.function].picks:
-        kept = _deciding(bench, aggregate, rows[:, groups + bool(aggregate.needs) + aggregate.ordered :], head[-1])
+    if AGGREGATES[function.name].picks:
+        kept = _deciding(bench, function, rows[:, groups + bool(aggregate.needs) + function.ordered :], code)
         rows, counts = rows[kept], counts[kept]
     return _Rows(total, rows, counts)
 
 
-def _deciding(bench: Workbench, aggregate: CoreAggregate, arguments: Words, result: int) -> Flags:
+def _deciding(bench: Workbench, function: CoreFunction, arguments: Words, result: int) -> Flags:
     """Which rows of arguments have the value that was picked; with a witness, the best value."""
     has: Flags = arguments[:, -1] == result
-    if len(aggregate.types) == 1:
+    if len(function.types) == 1:
         return has
     compared = np.unique(arguments[has, 0])
-    if aggregate.types[0] is Type.SYMBOL:
-        compared = bench.values.sort_by_value(compared.reshape(-1, 1), aggregate.types[:1])[:, 0]
-    best: Flags = has & (arguments[:, 0] == compared[0 if aggregate.function == "argmin" else -1])
+    if function.types[0] is Type.SYMBOL:
+        compared = bench.values.sort_by_value(compared.reshape(-1, 1), function.types[:1])[:, 0]
+    best: Flags = has & (arguments[:, 0] == compared[0 if function.name == "argmin" else -1])
     return best

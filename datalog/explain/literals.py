@@ -9,13 +9,25 @@ An aggregate has become an atom of its head; where it is over no rows, a negated
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 from datalog.analysis.findings import Findings
 from datalog.io.literals import spell
-from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, Expression, Predicate, Reference, Type, Value
+from datalog.ir.core import (
+    Apply,
+    CoreAggregate,
+    CoreAtom,
+    CoreBinding,
+    CoreFilter,
+    CoreRule,
+    Expression,
+    Predicate,
+    Reference,
+    Type,
+    Value,
+)
 from datalog.ir.primitives import ORDER
 from datalog.ir.text import format_expression
 from datalog.plan.order import variables_of
@@ -56,12 +68,14 @@ def is_aggregate(atom: CoreAtom) -> bool:
     return kind_of(atom.predicate.removesuffix("@some")) == "agg"
 
 
-def parts_of(rule: CoreRule) -> tuple[Part, ...]:
+def parts_of(rule: CoreRule, aggregates: Mapping[str, CoreAggregate]) -> tuple[Part, ...]:
     """The literals within the rule's span in the order of the text, and after them the computations of the head.
 
-    The rule for an aggregate's body has no guard beside the values that are asked for; `agg<<…>>` does not stand around its body."""
+    The rule for an aggregate's body has no guard beside the values that are asked for; `agg<<…>>` does not stand around its body.
+    An atom over an aggregate with several results is taken as one atom for each, where that stands, with wildcards for the others."""
     is_body = kind_of(rule.head) == "body"
-    atoms = [atom for atom in rule.atoms if kind_of(atom.predicate) != "need" and (is_body or encloses(rule.span, atom.span))]
+    every = [one for atom in rule.atoms for one in _by_result(atom, aggregates)]
+    atoms = [atom for atom in every if kind_of(atom.predicate) != "need" and (is_body or encloses(rule.span, atom.span))]
     checks = [check for check in _checks(rule) if is_body or encloses(rule.span, check.span)]
     outer = {item.span for item in (*atoms, *(check for check in checks if not is_generated(rule, check)))}
     within: dict[Span, tuple[list[CoreAtom], list[Check]]] = {span: ([], []) for span in sorted(outer, key=_place)}
@@ -76,6 +90,18 @@ def parts_of(rule: CoreRule) -> tuple[Part, ...]:
             head.append(check)
     parts = [Part(span, tuple(own), tuple(sorted(inner, key=lambda check: _place(check.span)))) for span, (own, inner) in within.items()]
     return (*parts, *(Part(check.span, (), (check,)) for check in head))
+
+
+def _by_result(atom: CoreAtom, aggregates: Mapping[str, CoreAggregate]) -> Iterator[CoreAtom]:
+    aggregate = aggregates.get(atom.predicate)
+    if aggregate is None or len(aggregate.functions) == 1:
+        yield atom
+        return
+    keys = atom.columns[: aggregate.keys]
+    results = atom.columns[aggregate.keys :]
+    for place in [place for place, column in enumerate(results) if column is not None] or [0]:
+        own = (column if at == place else None for at, column in enumerate(results))
+        yield replace(atom, columns=(*keys, *own), span=aggregate.functions[place].span)
 
 
 def _checks(rule: CoreRule) -> Iterator[Check]:

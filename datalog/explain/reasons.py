@@ -96,9 +96,7 @@ class Reasons:
     def _result(self, part: Part) -> int | None:
         """The variable of an aggregate's result, if it is asked for."""
         empty, (atom,) = empty_result(part), part.atoms
-        if empty is not None:
-            return empty.variable
-        return None if kind_of(atom.predicate) == "some" else atom.columns[-1]
+        return self._wording.variable(atom) if empty is None else empty.variable
 
     def reason(self, part: Part) -> Reason:
         """Why the part fails."""
@@ -147,22 +145,21 @@ class Reasons:
     def _other_result(self, part: Part) -> Reason:
         """What an aggregate gives instead."""
         (atom,) = part.atoms
-        aggregate, result = self._wording.of_atom(atom), self._result(part)
-        columns = () if kind_of(atom.predicate) == "some" else atom.columns[:-1]
-        keys = [None if column is None else self._binding[column] for column in columns]
+        aggregate, function, result = self._wording.of_atom(atom), self._wording.function(atom), self._result(part)
+        keys = [None if column is None else self._binding[column] for column in self._wording.keys(atom)]
         if None in keys:
             return Reason("no group has this result" if result is not None and self._bound[result] else "there is no group")
         rows = self._bench.storage.rows(aggregate.head)
-        rows = rows[(rows[:, :-1] == np.array(keys, np.int64).reshape(1, -1)).all(axis=1)]
-        empty = AGGREGATES[aggregate.function].empty
+        rows = rows[(rows[:, : len(keys)] == np.array(keys, np.int64).reshape(1, -1)).all(axis=1)]
+        empty = AGGREGATES[function.name].empty
         if len(rows):
-            found = self._spelled(int(rows[0, -1]), aggregate.result)
+            found = self._spelled(int(rows[0, aggregate.keys + self._wording.result(atom)]), function.result)
         elif empty is None or self._wording.is_total(self._rule, atom):
             return Reason("an aggregate over no rows has no result")
         else:
-            found = self._spelled(self._bench.values.encode(empty, aggregate.result), aggregate.result)
+            found = self._spelled(self._bench.values.encode(empty, function.result), function.result)
         wanted = None if result is None else self._binding[result]
-        asked = found if wanted is None else self._spelled(wanted, aggregate.result)
+        asked = found if wanted is None else self._spelled(wanted, function.result)
         if asked == found:
             return Reason(f"it is {found} here", other_case=True)
         return Reason(f"it is {found} here, not {asked}")

@@ -36,7 +36,7 @@ from datalog.io.literals import spell
 from datalog.ir.core import CoreAtom, CoreRule
 from datalog.maintain.engine import Engine
 
-Key = tuple[str, Codes]  # a fact; a derivation of a row of an aggregate's source (`contributions.py`)
+Key = tuple[str, Codes]  # a fact; a result of an aggregate, or a derivation of a row of its source (`contributions.py`)
 ROWS = 5  # rows of an aggregate that are shown
 HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
 
@@ -192,13 +192,13 @@ class _Proving:
 
     def _result(self, rule: CoreRule, atom: CoreAtom, binding: list[int], shown: list[str]) -> _Result:
         """The fact that an atom over an aggregate rests on."""
-        head = self._wording.of_atom(atom).head
-        if head == atom.predicate:
-            codes = tuple(binding[column] for column in atom.columns if column is not None)
+        head, number, type = self._wording.of_atom(atom).head, self._wording.result(atom), self._wording.function(atom).result
+        variable = self._wording.variable(atom)
+        if variable is not None:
+            codes = (number, *(binding[column] for column in (*self._wording.keys(atom), variable) if column is not None))
         else:  # it asks whether there is a result; without groups there is one
-            codes = tuple(self._bench.storage.rows(head)[0].tolist())
-        result = self._bench.values.decode(codes[-1], self._wording.of_atom(atom).result)
-        return _Result((head, codes), self._worded(rule, atom, shown, spell(result, self._wording.of_atom(atom).result)))
+            codes = (number, int(self._bench.storage.rows(head)[0, number]))
+        return _Result((head, codes), self._worded(rule, atom, shown, spell(self._bench.values.decode(codes[-1], type), type)))
 
     def _worded(self, rule: CoreRule, atom: CoreAtom, shown: Sequence[str], result: str) -> str:
         return self._wording.aggregate(rule, atom, shown, [True] * len(shown), result)

@@ -33,7 +33,7 @@ class Searches:
         if key not in self._made:
             rule = with_whole_rows(self._bench.rules[predicate][number], self._bench.program)
             stamped: Collection[str] = self._bench.recursion.get(predicate, ())
-            self._made[key] = Search(rule, self._bench.join(rule, stamped), parts_of(rule))
+            self._made[key] = Search(rule, self._bench.join(rule, stamped), parts_of(rule, self._bench.aggregates))
         return self._made[key]
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from datalog.errors import ProgramError
 from datalog.explain.literals import written
-from datalog.ir.core import CoreAggregate, CoreAtom, CoreProgram, CoreRule
+from datalog.ir.core import CoreAggregate, CoreAtom, CoreFunction, CoreProgram, CoreRule
 from datalog.syntax import parse, parse_literals
 from datalog.syntax.printer import format_body, format_term
 from datalog.syntax.tree import (
@@ -52,6 +52,23 @@ class Wording:
         """The aggregate whose results an atom reads, or asks for (`datalog.rewrite.existence`)."""
         return self.aggregates[atom.predicate.removesuffix("@some")]
 
+    def result(self, atom: CoreAtom) -> int:
+        """Which result of its aggregate an atom is about (`datalog.explain.literals`)."""
+        spans = [function.span for function in self.of_atom(atom).functions]
+        return spans.index(atom.span) if atom.span in spans else 0
+
+    def function(self, atom: CoreAtom) -> CoreFunction:
+        """The function whose result an atom is about."""
+        return self.of_atom(atom).functions[self.result(atom)]
+
+    def keys(self, atom: CoreAtom) -> tuple[int | None, ...]:
+        """The variables of an atom that say for what its result is."""
+        return () if atom.predicate.endswith("@some") else atom.columns[: self.of_atom(atom).keys]
+
+    def variable(self, atom: CoreAtom) -> int | None:
+        """The variable of the result that an atom is about."""
+        return None if atom.predicate.endswith("@some") else atom.columns[self.of_atom(atom).keys + self.result(atom)]
+
     def aggregate(self, rule: CoreRule, atom: CoreAtom, shown: Sequence[str], bound: Sequence[bool], result: str) -> str:
         """The aggregate that an atom of `rule` stands for, as a literal with a result; as a term without one.
 
@@ -63,7 +80,9 @@ class Wording:
                 known[name] = value
                 known.setdefault(name.rstrip("'"), value)
         aggregate = self.of_atom(atom)
-        if aggregate.span == atom.span:  # the groups have the names that they have in this rule, before equal variables became one
+        if (
+            self.function(atom).span == atom.span
+        ):  # the groups have the names that they have in this rule, before equal variables became one
             names = self._program.predicates[aggregate.source].attributes[: aggregate.groups]
             groups = [(name, column) for name, column in zip(names, atom.columns, strict=False) if column is not None and bound[column]]
             known.update({name: shown[column] for name, column in groups if name not in known})

@@ -31,6 +31,7 @@ class Workbench:
         self.rules: dict[str, list[CoreRule]] = {}
         for rule in engine.program.rules:
             self.rules.setdefault(rule.head, []).append(rule)
+        self.aggregates = {stratum.aggregate.head: stratum.aggregate for stratum in engine.program.strata if stratum.aggregate is not None}
         self.recursion: dict[str, frozenset[str]] = {
             name: frozenset(stratum.predicates) for stratum in engine.program.strata if stratum.recursive for name in stratum.predicates
         }

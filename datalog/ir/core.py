@@ -154,34 +154,64 @@ class CoreRule:
     text: str  # the rule as its author wrote it, on one line
     forced: ForcedOrder | None = None
 
+    @property
+    def projection(self) -> tuple[int, ...] | None:
+        """The columns of the body's only atom that the head takes, where the rule does nothing but copy rows; else None."""
+        if len(self.atoms) != 1 or self.atoms[0].negated or None in self.atoms[0].columns or self.bindings or self.filters:
+            return None
+        return tuple(self.atoms[0].columns.index(variable) for variable in self.head_columns)
+
 
 @dataclass(frozen=True, slots=True)
-class CoreAggregate:
-    """head(groups…, [low, high,] result) = function over the rows of `source` in the group, each as often as it has derivations.
-
-    `source`(groups…, [key,] arguments…) is a counted predicate of the engine's own. Without `needs` there is a head row for each
-    group that has a source row. With it, there is one for each row of `needs`(groups…, [low,] [high]) whose group has a source row
-    with a key in the interval: key `low` low and key `high` high, with `low` one of > >= and `high` one of < <=, or "": no such
-    bound and no such column, neither in `needs` nor in `head`.
+class CoreFunction:
+    """One function of an aggregate, said at `span`.
 
     `types` are those of the arguments: the value; of argmin and argmax the compared value and the witness. `ordered`: the
     first argument is a symbol, and a number that orders symbols (`datalog.ir.primitives`, `@order`) stands as a column before it.
     `parameter` is the fraction of a quantile or the separator of a join.
     """
 
-    head: str
-    source: str
-    groups: int
-    function: str
+    name: str
     types: tuple[Type, ...]
     result: Type
     span: Span
-    text: str
     ordered: bool = False
     parameter: PyValue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CoreAggregate:
+    """head(groups…, [low, high,] results…) = functions over the rows of `source` in the group, each as often as it has derivations.
+
+    `source`(groups…, [key,] arguments…) is a counted predicate of the engine's own. Without `needs` there is a head row for each
+    group that has a source row. With it, there is one for each row of `needs`(groups…, [low,] [high]) whose group has a source row
+    with a key in the interval: key `low` low and key `high` high, with `low` one of > >= and `high` one of < <=, or "": no such
+    bound and no such column, neither in `needs` nor in `head`.
+
+    Functions of one aggregate have the same arguments, or none. Where all that the source would do is copy `columns` of another
+    predicate, its `origin`, the rows are read there, each as one that has one derivation, and the source is empty.
+    """
+
+    head: str
+    source: str
+    groups: int
+    functions: tuple[CoreFunction, ...]
+    text: str
     needs: str = ""
     low: str = ""
     high: str = ""
+    origin: str = ""
+    columns: tuple[int, ...] = ()
+
+    @property
+    def read(self) -> str:
+        """The predicate whose rows it goes over."""
+        return self.origin or self.source
+
+    @property
+    def keys(self) -> int:
+        """How many columns the head has before the results."""
+        return self.groups + bool(self.low) + bool(self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +243,7 @@ class Predicate:
 class Stratum:
     """One strongly connected component of the dependency graph; strata are listed dependencies first.
 
-    An aggregate's head is a stratum of its own, which has no rules."""
+    An aggregate's head is a stratum of its own, which has no rules. A source that is not made is in no stratum."""
 
     predicates: tuple[str, ...]
     rules: tuple[int, ...]  # indices into CoreProgram.rules

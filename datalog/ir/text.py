@@ -124,9 +124,15 @@ def format_core_rule(rule: CoreRule) -> str:
 def format_aggregate(aggregate: CoreAggregate, predicates: Mapping[str, Predicate]) -> str:
     """`total@agg1(region, sum) = sum over total@body1(region, value)`, with the intervals that it asks for, if any."""
     source = predicates[aggregate.source].attributes
-    shown = f"{_row(aggregate.head, predicates[aggregate.head].attributes)} = {aggregate.function} over {_row(aggregate.source, source)}"
-    if aggregate.parameter is not None:
-        shown += f" with {format_value(aggregate.parameter)}"
+    functions = ", ".join(
+        function.name
+        + (f" with {format_value(function.parameter)}" if function.parameter is not None and len(aggregate.functions) > 1 else "")
+        for function in aggregate.functions
+    )
+    shown = f"{_row(aggregate.head, predicates[aggregate.head].attributes)} = {functions} over {_row(aggregate.source, source)}"
+    first = aggregate.functions[0]
+    if first.parameter is not None and len(aggregate.functions) == 1:
+        shown += f" with {format_value(first.parameter)}"
     if not aggregate.needs:
         return shown + "."
     columns = list(predicates[aggregate.needs].attributes)

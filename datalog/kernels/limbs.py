@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from datalog.kernels.codes import LOWEST, SIGN_REST
-from datalog.kernels.jit import INT, NOTHING, READ1, WRITE1, WRITE2, Words, device, kernel
+from datalog.kernels.jit import INT, NOTHING, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 
 # What codes are.
 WHOLE, BIASED, FLOATS = 0, 1, 2
@@ -19,8 +19,6 @@ WHOLE, BIASED, FLOATS = 0, 1, 2
 INFINITE, MINUS_INFINITE, NOT_A_NUMBER = -1, -2, -3
 LIMBS = 66
 SPECIAL = 3
-FIELDS = 3  # of what is written: run, limb, word
-
 DIGITS = LIMBS + 3  # of a sum: limbs without sign, and what is carried beyond the last
 
 LOWER = 2**32 - 1
@@ -30,23 +28,29 @@ INFINITY = EXPONENT << 52
 QUIET_NAN = INFINITY | 2**51
 
 
-@kernel(INT(READ1, READ1, READ1, INT, WRITE2))
-def limbs_of_runs(codes: Words, weights: Words, runs: Words, kind: int, out: Words) -> int:
-    """The limbs, if not 0, of the weighted sum of each run of numbers: rows (run, limb, word) in `out`, which ascend; how many.
+@kernel(INT(READ2, INT, INT, READ1, READ1, INT, WRITE1, WRITE2, WRITE1))
+def limbs_of_runs(
+    rows: Words, groups: int, column: int, weights: Words, bounds: Words, kind: int, which: Words, limbs: Words, words: Words
+) -> int:
+    """The limbs, if not 0, of the weighted sum of each run of numbers, which stand in a column; how many.
 
-    `runs[i]`, ascending, says which run codes[i] is in. `out` has room for three rows a number.
+    Run i is the rows bounds[i] … bounds[i + 1] - 1; all weights are 1 if there are none. What is written of a limb: which run it is of;
+    the row (group…, limb, what stands between groups and numbers); its word. There is room for two limbs a run of integers,
+    for three a number of floats.
     """
-    words = np.zeros(LIMBS + SPECIAL, np.int64)  # those below 0 stand at the end
+    lowest, beyond = (-SPECIAL, LIMBS) if kind == FLOATS else (0, 2)
+    sums = np.zeros(LIMBS + SPECIAL, np.int64)  # those below 0 stand at the end
     count = 0
-    for place in range(codes.shape[0]):
-        code = codes[place]
-        weight = weights[place]
+    run = 0
+    for place in range(rows.shape[0]):
+        code = rows[place, column]
+        weight = weights[place] if weights.shape[0] > 0 else 1
         if kind == FLOATS:
             bits = code if code >= 0 else code ^ SIGN_REST
             position = (bits >> 52) & EXPONENT
             mantissa = bits & FRACTION
             if position == EXPONENT:
-                words[NOT_A_NUMBER if mantissa != 0 else INFINITE if bits >= 0 else MINUS_INFINITE] += weight
+                sums[NOT_A_NUMBER if mantissa != 0 else INFINITE if bits >= 0 else MINUS_INFINITE] += weight
             else:
                 if position > 0:
                     mantissa |= FRACTION + 1
@@ -57,22 +61,27 @@ def limbs_of_runs(codes: Words, weights: Words, runs: Words, kind: int, out: Wor
                 shift = position & 31
                 low = (mantissa & LOWER) << shift
                 high = ((mantissa >> 32) << shift) + (low >> 32)
-                words[limb] += weight * (low & LOWER)
-                words[limb + 1] += weight * (high & LOWER)
-                words[limb + 2] += weight * (high >> 32)
+                sums[limb] += weight * (low & LOWER)
+                sums[limb + 1] += weight * (high & LOWER)
+                sums[limb + 2] += weight * (high >> 32)
         else:
             if kind == BIASED:
                 code ^= LOWEST
-            words[0] += weight * (code & LOWER)
-            words[1] += weight * ((code >> 32) & LOWER if kind == BIASED else code >> 32)
-        if place + 1 == codes.shape[0] or runs[place + 1] != runs[place]:
-            for limb in range(-SPECIAL, LIMBS):
-                if words[limb] != 0:
-                    out[count, 0] = runs[place]
-                    out[count, 1] = limb
-                    out[count, 2] = words[limb]
+            sums[0] += weight * (code & LOWER)
+            sums[1] += weight * ((code >> 32) & LOWER if kind == BIASED else code >> 32)
+        if place + 1 == bounds[run + 1]:
+            for limb in range(lowest, beyond):
+                if sums[limb] != 0:
+                    which[count] = run
+                    for key in range(groups):
+                        limbs[count, key] = rows[place, key]
+                    limbs[count, groups] = limb
+                    for key in range(groups, column):
+                        limbs[count, key + 1] = rows[place, key]
+                    words[count] = sums[limb]
                     count += 1
-                    words[limb] = 0
+                    sums[limb] = 0
+            run += 1
     return count
 
 

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.evaluate.aggregates import Aggregate, first_of_each
+from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.join import Budget, OverBudget
+from datalog.evaluate.sources import bounds_of
 from datalog.ir.core import CoreAggregate, CoreProgram
 from datalog.store.btree import EMPTY, GREATEST_KEY, SET
 from datalog.store.ranges import Ranges
@@ -52,7 +53,7 @@ class AggregateStratum:
         """What changes in the head. Raises OverBudget before it does more work than `budget` allows."""
         groups = self._core.groups
         self._storage.tally.cost += A_CALL
-        none = np.empty((0, self._head.tree.width - 1), np.int64)
+        none = np.empty((0, self._core.keys), np.int64)
         gone = none
         asked: list[Words] = []
         if self._core.needs in deltas:
@@ -61,12 +62,12 @@ class AggregateStratum:
             self._need(delta)
             gone = delta.deleted
             asked.append(delta.inserted)
-        if self._core.source in deltas:
-            counted = deltas[self._core.source].counted
-            assert counted is not None, "the source of an aggregate tells how its counts changed"
-            self._spend(budget, 2 * len(counted[0]))
-            self._aggregate.change(*counted)
-            touched = first_of_each(counted[0][:, : groups + (self._needed is not None)])
+        if self._core.read in deltas:
+            rows, weights = self._aggregate.changed(deltas[self._core.read])
+            self._spend(budget, 2 * len(rows))
+            self._aggregate.change(rows, weights)
+            columns = groups + (self._needed is not None)
+            touched = np.ascontiguousarray(rows[bounds_of(rows, columns)[:-1], :columns])
             asked.append(touched if self._needed is None else sort_distinct(self._around(touched)))
         again = asked[0] if len(asked) == 1 else sort_distinct(np.concatenate(asked)) if asked else none
         self._spend(budget, len(again))

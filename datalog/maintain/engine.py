@@ -195,7 +195,7 @@ class Engine:
         reads = frozenset(atom.predicate for number in stratum.rules for atom in self.program.rules[number].atoms)
         choice = Choice(self.storage.tally, self.options.maintain == "auto")
         if stratum.aggregate is not None:
-            reads = frozenset((stratum.aggregate.source, stratum.aggregate.needs)) - {""}
+            reads = frozenset((stratum.aggregate.read, stratum.aggregate.needs)) - {""}
             aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate)
             return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
         if stratum.recursive:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datalog.ir.core import CoreProgram, CoreRule
 from datalog.plan.arrangements import Columns, fewest_arrangements
 from datalog.plan.order import Statistics
-from datalog.plan.rule import RulePlan, plan_delta, plan_rule, projection_of
+from datalog.plan.rule import RulePlan, plan_delta, plan_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,10 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
         for predicate, columns in plan.requests:
             requests[predicate].add(columns)
     for stratum in program.strata:
-        if stratum.aggregate is not None:  # they are read in declared order, which comes first
-            for name in (stratum.aggregate.source, stratum.aggregate.head):
-                requests[name].add(tuple(range(program.predicates[name].width)))
+        if stratum.aggregate is not None:  # heads and sources are read in declared order, which comes first
+            head, read = stratum.aggregate.head, stratum.aggregate.read
+            requests[head].add(tuple(range(program.predicates[head].width)))
+            requests[read].add(stratum.aggregate.columns or tuple(range(program.predicates[read].width)))
     orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
     for number, rule in enumerate(program.rules):
         if number not in rules:
@@ -50,4 +51,4 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
 
 def _takes_any_order(rule: CoreRule) -> bool:
     """Whether a rule can do with whatever arrangement there is: it only copies rows."""
-    return projection_of(rule) is not None and (rule.forced is None or rule.forced.full is None)
+    return rule.projection is not None and (rule.forced is None or rule.forced.full is None)

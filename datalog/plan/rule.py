@@ -81,7 +81,7 @@ class RulePlan:
     @property
     def projection(self) -> Columns | None:
         """The columns of the only atom that the head takes, where a rule does nothing but copy rows; else None."""
-        return projection_of(self.rule)
+        return self.rule.projection
 
     @property
     def requests(self) -> list[tuple[str, Columns]]:
@@ -92,13 +92,6 @@ class RulePlan:
         """The record kinds in the kernel's numbering: iterators by depth, then negated atoms."""
         found = [_watch(atom, level, depth) for depth, plan in enumerate(self.depths) for atom, level in plan.iterators]
         return found + [_watch(atom, len(atom.depths) - 1, atom.depths[-1]) for atom in self.negated]
-
-
-def projection_of(rule: CoreRule) -> Columns | None:
-    """The columns of the body's only atom that the head takes, where the rule does nothing but copy rows; else None."""
-    if len(rule.atoms) != 1 or rule.atoms[0].negated or None in rule.atoms[0].columns or rule.bindings or rule.filters:
-        return None
-    return tuple(rule.atoms[0].columns.index(variable) for variable in rule.head_columns)
 
 
 def _watch(atom: AtomPlan, level: int, depth: int) -> Watch:

@@ -104,12 +104,12 @@ def _estimate(rules: list[CoreRule], width: int, statistics: Statistics) -> tupl
 
 def _estimate_aggregate(program: CoreProgram, aggregate: CoreAggregate, statistics: Statistics) -> tuple[float, tuple[float, ...]]:
     """A row for each group of the source, or for each row of `needs`; results may all differ."""
-    asked = aggregate.needs or aggregate.source
+    asked = aggregate.needs or aggregate.read
     width = program.predicates[asked].width
-    columns = range(program.predicates[aggregate.head].width - 1)
+    columns = tuple(range(aggregate.keys)) if aggregate.needs or not aggregate.origin else aggregate.columns[: aggregate.keys]
     each = tuple(statistics.distinct(asked, frozenset((column,)), width) for column in columns)
     rows = statistics.distinct(asked, frozenset(columns), width) if columns else 1.0
-    return rows, (*each, rows)
+    return rows, (*each, *(rows for _ in aggregate.functions))
 
 
 def values_by_depth(rule: CoreRule, statistics: Statistics, order: Sequence[int], known: int = 0, without: int = -1) -> list[float]:

@@ -6,6 +6,7 @@
     p@agg1(r, sum) = sum over p@body1(r, x)               a stratum of its own (`datalog.ir.core.CoreAggregate`)
     p(r, s) ← region(r), (p@agg1(r, s) ; !p@agg1(r, _), s = 0)
 
+The totals of one `agg<<…>>` that are over the same rows are one aggregate with several results.
 The groups are the variables that the aggregation shares with the rest of its rule. Where its body does not bind one of them, a
 predicate `@need` of the values that the rest of the rule gives it stands in the body as a guard (`datalog.rewrite.helpers`); so it
 does, with all groups, where a computation in the body may fail. Else, if all that the body says of such variables is the interval of
@@ -23,13 +24,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import bound_by, groups_of, unbound_uses
-from datalog.ir.core import CoreAggregate, PyValue, Type
+from datalog.ir.core import CoreAggregate, CoreFunction, PyValue, Type
 from datalog.ir.formulas import (
     Aggregation,
     Atom,
@@ -53,6 +54,7 @@ from datalog.ir.renaming import fresh_name, rename_literal, rename_term
 from datalog.ir.text import format_literal, format_term
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
 from datalog.rewrite.intervals import Interval, interval_of
+from datalog.syntax.tree import NOWHERE
 
 Flat = tuple[Literal, ...]
 
@@ -117,6 +119,9 @@ class _Lowering:
             bound = bound_by((*around, *done), frozenset())
             chosen = next((literal for literal in waiting if not any(unbound_uses([literal], bound))), waiting[0])
             waiting = [literal for literal in waiting if literal is not chosen]
+            if isinstance(chosen, Aggregation) and chosen.grouping:  # all that waits is of the same `agg<<…>>`
+                done += self._totals([chosen, *waiting], (*around, *done))
+                break
             done += self._literal(chosen, (*around, *done))
         return Conjunction((), tuple(done), conjunction.span)
 
@@ -132,6 +137,29 @@ class _Lowering:
                 return [literal]
 
     def _aggregation(self, aggregation: Aggregation, context: tuple[Literal, ...]) -> list[Literal]:
+        over = self._over(aggregation, context)
+        interval = over.interval
+        head = self._head(over, (_function(aggregation),))
+        ends = interval.ends if interval else ()
+        return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*over.groups, *ends))]
+
+    def _totals(self, totals: Sequence[Literal], context: tuple[Literal, ...]) -> list[Literal]:
+        """The aggregations of one `agg<<…>>`."""
+        together: dict[tuple[str, ...], list[tuple[Aggregation, _Over]]] = {}
+        for total in totals:
+            assert isinstance(total, Aggregation)
+            over = self._over(total, context)
+            together.setdefault((over.source.name, *(group.name for group in over.groups)), []).append((total, over))
+        atoms: list[Literal] = []
+        for members in together.values():
+            members.sort(key=lambda member: member[0].span.start)
+            (first, over), results = members[0], [total.result for total, _ in members]
+            head = self._head(over, tuple(_function(total) for total, _ in members))
+            atoms.append(Atom(head, (*over.groups, *results), first.span))
+        return atoms
+
+    def _over(self, aggregation: Aggregation, context: tuple[Literal, ...]) -> _Over:
+        """What an aggregation is over; makes the rules for it."""
         function = AGGREGATES[aggregation.function]
         arguments = aggregation.arguments[: len(function.arguments) - function.parameter]
         body = self._body(aggregation.body, arguments, context)
@@ -148,16 +176,14 @@ class _Lowering:
         groups = tuple(
             {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}.values()
         )
-        ordered = function.picks and arguments[0].type is Type.SYMBOL
+        ordered = _ordered(aggregation)
         keys: list[Term] = [*groups, *([interval.key] if interval else [])]
         columns = [*keys]
         columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
         columns += arguments
         need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, fallible, context)
         source, needs = self._source(aggregation, keys, columns, body, need, interval)
-        head = self._head(aggregation, source, needs, groups, interval, ordered)
-        ends = interval.ends if interval else ()
-        return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*groups, *ends))]
+        return _Over(source, needs, groups, interval)
 
     # --- the body ---------------------------------------------------------------------------------------------------------
 
@@ -258,41 +284,62 @@ class _Lowering:
             self._shared.counted.setdefault(beside, (source, needs))
         return source, needs
 
-    def _head(
-        self,
-        aggregation: Aggregation,
-        source: Signature,
-        needs: Signature | None,
-        groups: Sequence[Variable],
-        interval: Interval | None,
-        ordered: bool,
-    ) -> str:
-        """The predicate that holds the aggregate's results, made unless it is there already."""
-        function = AGGREGATES[aggregation.function]
-        parameter = aggregation.arguments[-1] if function.parameter else None
+    def _head(self, over: _Over, functions: tuple[CoreFunction, ...]) -> str:
+        """The predicate that holds the results of functions, made unless it is there already; several are always new."""
+        interval, needs = over.interval, over.needs
         aggregate = CoreAggregate(
             "",
-            source.name,
-            len(groups),
-            aggregation.function,
-            tuple(term.type for term in aggregation.arguments[: len(function.arguments) - function.parameter]),
-            aggregation.result.type,
-            aggregation.span,
+            over.source.name,
+            len(over.groups),
+            functions,
             self._rule.text,
-            ordered,
-            parameter.value if isinstance(parameter, Constant) else None,
             needs.name if needs and interval else "",
             interval.low[0] if interval and interval.low else "",
             interval.high[0] if interval and interval.high else "",
         )
-        for other in self._shared.aggregates:
-            if replace(other, head="", span=aggregate.span, text=aggregate.text) == aggregate:
+        for other in self._shared.aggregates if len(functions) == 1 else ():
+            if replace(other, head="", functions=_placeless(other), text="") == replace(
+                aggregate, functions=_placeless(aggregate), text=""
+            ):
                 return other.head
-        result = Variable(aggregation.function, aggregation.result.type)
-        columns = (*groups, *(interval.ends if interval else ()), result)
-        head = self._shared.helpers.declare(self._owner, "agg", columns, aggregation.span).name
+        taken: set[str] = set()
+        results = [Variable(fresh_name(function.name, taken), function.result) for function in functions]
+        columns = (*over.groups, *(interval.ends if interval else ()), *results)
+        head = self._shared.helpers.declare(self._owner, "agg", columns, functions[0].span).name
         self._shared.aggregates.append(replace(aggregate, head=head))
         return head
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """What an aggregation is over: the predicates of the body's rows and of the needs, the groups, and the interval of a key."""
+
+    source: Signature
+    needs: Signature | None
+    groups: tuple[Variable, ...]
+    interval: Interval | None
+
+
+def _function(aggregation: Aggregation) -> CoreFunction:
+    function = AGGREGATES[aggregation.function]
+    parameter = aggregation.arguments[-1] if function.parameter else None
+    return CoreFunction(
+        aggregation.function,
+        tuple(term.type for term in aggregation.arguments[: len(function.arguments) - function.parameter]),
+        aggregation.result.type,
+        aggregation.span,
+        _ordered(aggregation),
+        parameter.value if isinstance(parameter, Constant) else None,
+    )
+
+
+def _ordered(aggregation: Aggregation) -> bool:
+    return AGGREGATES[aggregation.function].picks and aggregation.arguments[0].type is Type.SYMBOL
+
+
+def _placeless(aggregate: CoreAggregate) -> tuple[CoreFunction, ...]:
+    """The functions without the places where they were said."""
+    return tuple(replace(function, span=NOWHERE) for function in aggregate.functions)
 
 
 def _counts(literal: Literal) -> bool:

@@ -9,6 +9,7 @@ from datalog.rewrite.flatten import flatten
 from datalog.rewrite.forget_singletons import forget_singletons
 from datalog.rewrite.keep_plans import keep_plans
 from datalog.rewrite.passes import PASSES
+from datalog.rewrite.read_in_place import read_in_place
 from datalog.rewrite.separate_facts import separate_facts
 from datalog.rewrite.stratify import stratify
 
@@ -25,7 +26,8 @@ def lower(program: Program) -> CoreProgram:
     rules, helpers = ask_existence(rules, predicates)
     predicates.update(helpers)
     rules = keep_plans(rules, program.plans)
-    return CoreProgram(predicates, tuple(rules), stratify(predicates, rules, program.aggregates, program.text), facts, program.directives)
+    strata = stratify(predicates, rules, read_in_place(program.aggregates, rules), program.text)
+    return CoreProgram(predicates, tuple(rules), strata, facts, program.directives)
 
 
 def core_rules(program: Program) -> list[CoreRule]:

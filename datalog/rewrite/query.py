@@ -16,6 +16,7 @@ from datalog.ir.primitives import PRIMITIVES
 from datalog.rewrite.existence import ask_existence
 from datalog.rewrite.passes import PASSES
 from datalog.rewrite.program import core_rules
+from datalog.rewrite.read_in_place import read_in_place
 from datalog.rewrite.stratify import stratify
 from datalog.syntax import tree
 
@@ -50,4 +51,4 @@ def lower_query(body: tree.Conjunction, program: Program, text: str = "", primit
     rules, asked = ask_existence(core_rules(query), everything, prefix=f"{HEAD}@")
     own = {name: predicate for name, predicate in (everything | asked).items() if predicate.derived}
     head = own[HEAD]
-    return CoreQuery(head, head.attributes, own, tuple(rules), stratify(own, rules, query.aggregates, text))
+    return CoreQuery(head, head.attributes, own, tuple(rules), stratify(own, rules, read_in_place(query.aggregates, rules), text))

@@ -15,24 +15,28 @@ _HINT = "a negated group or an aggregate takes values of its variables from the 
 def stratify(
     predicates: Mapping[str, Predicate], rules: Sequence[CoreRule], aggregates: Sequence[CoreAggregate], text: str
 ) -> tuple[Stratum, ...]:
-    """The strata of the derived predicates.
+    """The strata of the derived predicates that are made: not of sources that aggregates read at their origins.
 
     Raises ProgramError if a helper's guard made a predicate depend on its own negation or aggregate, which its author's rules did not.
     """
     edges: list[Edge] = [(rule.head, atom.predicate, "negated" if atom.negated else "", atom.span) for rule in rules for atom in rule.atoms]
     for aggregate in aggregates:
-        edges += [(aggregate.head, read, "aggregated", aggregate.span) for read in (aggregate.source, aggregate.needs) if read]
+        span = aggregate.functions[0].span
+        edges += [(aggregate.head, read, "aggregated", span) for read in (aggregate.source, aggregate.needs) if read]
     derived = [name for name, predicate in predicates.items() if predicate.derived]
     findings = Findings(text)
     check_recursion(derived, edges, findings, hint=_HINT)
     findings.raise_if_any()
     by_name = {aggregate.head: aggregate for aggregate in aggregates}
+    unmade = {aggregate.source for aggregate in aggregates if aggregate.origin}
     following = successors(edges)
     by_head: dict[str, list[int]] = {}
     for at, rule in enumerate(rules):
         by_head.setdefault(rule.head, []).append(at)
     strata: list[Stratum] = []
     for group in components(derived, following):
+        if group[0] in unmade:
+            continue
         recursive = any(predicate in group for member in group for predicate in following.get(member, ()))
         numbers = sorted(at for member in group for at in by_head.get(member, ()))
         strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0])))

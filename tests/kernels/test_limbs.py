@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datalog.ir.core import PyValue, Type
-from datalog.kernels.limbs import BIASED, FIELDS, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
+from datalog.kernels.limbs import BIASED, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
 from datalog.store.values import Values
 from tests.kernels.blocks import Block, examples
 
@@ -31,9 +31,11 @@ def limbs(runs: list[Weighted], kind: int) -> Block:
     values = [number for run in runs for number, _ in run]
     codes = Values().encode_column(values, KINDS[kind])
     weights = np.array([weight for run in runs for _, weight in run], np.int64)
-    which = np.array([place for place, run in enumerate(runs) for _ in run], np.int64)
-    out = np.empty((3 * len(codes), FIELDS), np.int64)
-    return out[: limbs_of_runs(codes, weights, which, kind, out)]
+    bounds = np.cumsum([0, *map(len, runs)], dtype=np.int64)
+    room = 3 * len(codes) if kind == FLOATS else 2 * len(runs)
+    which, rows, words = np.empty(room, np.int64), np.empty((room, 1), np.int64), np.empty(room, np.int64)
+    count = limbs_of_runs(codes.reshape(-1, 1), 0, 0, weights, bounds, kind, which, rows, words)
+    return np.column_stack((which, rows, words))[:count]
 
 
 def total(rows: Block, kind: int) -> Fraction:

@@ -17,7 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import CoreAggregate, CoreAtom, CoreBinding, CoreProgram, CoreRule, Predicate, PyValue, Row, Stratum, Type, Value
+from datalog.ir.core import (
+    CoreAggregate,
+    CoreAtom,
+    CoreBinding,
+    CoreFunction,
+    CoreProgram,
+    CoreRule,
+    Predicate,
+    PyValue,
+    Row,
+    Stratum,
+    Type,
+    Value,
+)
 from datalog.maintain.engine import Engine, Options
 from datalog.store.storage import Delta
 from datalog.store.values import Values
@@ -73,10 +86,9 @@ class Case:
             predicates += [_predicate("n", bounds, False), _predicate("need", bounds)]
             rules.append(_copy("need", "n", bounds))
             strata.append(Stratum(("need",), (3,), False))
+        function = CoreFunction(self.function, self.types, self.result, NOWHERE, self.ordered, self.parameter)
         core = CoreAggregate(
-            *("result", "body", self.groups, self.function, self.types, self.result, NOWHERE, "out(g, r) :- …"),
-            ordered=self.ordered,
-            parameter=self.parameter,
+            *("result", "body", self.groups, (function,), "out(g, r) :- …"),
             needs="need" if self.keyed else "",
             low=self.low,
             high=self.high,

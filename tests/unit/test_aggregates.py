@@ -13,7 +13,7 @@ import pytest
 from datalog import Database
 from datalog.errors import EvaluationError
 from datalog.evaluate.query import QUERY, run_query
-from datalog.ir.core import CoreAggregate, CoreAtom, CoreRule, Predicate, Row, Stratum, Type
+from datalog.ir.core import CoreAggregate, CoreAtom, CoreFunction, CoreRule, Predicate, Row, Stratum, Type
 from datalog.maintain.check import check_engine
 from datalog.maintain.engine import Maintain, Options
 from datalog.plan.statistics import Counted
@@ -328,7 +328,7 @@ QUERIED = CoreQuery(
     ),
     (
         Stratum(("?body",), (0,), False),
-        Stratum(("?agg",), (), False, CoreAggregate("?agg", "?body", 1, "sum", (N,), N, NOWHERE, "?")),
+        Stratum(("?agg",), (), False, CoreAggregate("?agg", "?body", 1, (CoreFunction("sum", (N,), N, NOWHERE),), "?")),
         Stratum((QUERY,), (1,), False),
     ),
 )

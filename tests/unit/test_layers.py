@@ -35,6 +35,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "plan",
         "store",
         "evaluate.join",
+        "evaluate.sources",
         "maintain.engine",
         "io.literals",
         "io.rows",

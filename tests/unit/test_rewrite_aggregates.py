@@ -37,6 +37,12 @@ def aggregates_of(program: CoreProgram) -> list[CoreAggregate]:
     return [stratum.aggregate for stratum in program.strata if stratum.aggregate is not None]
 
 
+def name_of(aggregate: CoreAggregate) -> str:
+    """The function of an aggregate with one result."""
+    (function,) = aggregate.functions
+    return function.name
+
+
 def shown(program: CoreProgram) -> list[str]:
     return [format_aggregate(aggregate, program.predicates) for aggregate in aggregates_of(program)]
 
@@ -68,12 +74,12 @@ def test_aggregations_over_one_body_share_it_across_rules_whatever_their_variabl
         out(q, n) :- region(q), n = max y : { sales(q, _, y) }, m = sum z : { sales(q, _, z) }, m > 3."""
     )
     assert len(rules_of(program, "body")) == 1
-    assert [(aggregate.function, aggregate.source) for aggregate in aggregates_of(program)] == [("sum", "out@body1"), ("max", "out@body1")]
+    assert [(name_of(aggregate), aggregate.source) for aggregate in aggregates_of(program)] == [("sum", "out@body1"), ("max", "out@body1")]
 
 
 def test_a_count_takes_the_rows_of_another_aggregation() -> None:
     program = lowered("out(r, n) :- region(r), n = count : { sales(r, _, _) }, m = max y : { sales(r, _, y) }, m > 3.")
-    assert [(aggregate.function, aggregate.source) for aggregate in aggregates_of(program)] == [
+    assert [(name_of(aggregate), aggregate.source) for aggregate in aggregates_of(program)] == [
         ("max", "out@body1"),
         ("count", "out@body1"),
     ]
@@ -94,7 +100,7 @@ def test_an_order_goes_with_symbols_only() -> None:
         ".decl first(r: symbol) first(r) :- r = min s : { region(s) }. out(r, d) :- region(r), d = min x : { sales(r, x, _) }."
     )
     assert rules_of(program, "body")[0] == "first@body1(=@order(s), s) ← region(s), =@order(s) = @order(s)."
-    assert {(aggregate.types, aggregate.ordered) for aggregate in aggregates_of(program)} == {
+    assert {(function.types, function.ordered) for aggregate in aggregates_of(program) for function in aggregate.functions} == {
         ((Type.SYMBOL,), True),
         ((Type.NUMBER,), False),
     }
@@ -185,12 +191,12 @@ def test_a_computation_that_cannot_fail_needs_no_guard() -> None:
 
 def test_aggregations_nest() -> None:
     program = lowered("out(r, t) :- region(r), t = max n : { sales(r, d, _), n = count : { sales(_, d, _) } }.")
-    assert [aggregate.function for aggregate in aggregates_of(program)] == ["count", "max"]
+    assert [name_of(aggregate) for aggregate in aggregates_of(program)] == ["count", "max"]
 
 
 def test_one_aggregation_may_make_the_groups_of_another() -> None:
     program = lowered("out(r, t) :- region(r), n = count : { sales(r, _, _) }, t = sum x : { sales(_, n, x) }.")
-    assert {aggregate.function for aggregate in aggregates_of(program)} == {"count", "sum"}
+    assert {name_of(aggregate) for aggregate in aggregates_of(program)} == {"count", "sum"}
 
 
 def test_negations_take_aggregations() -> None:
@@ -199,10 +205,59 @@ def test_negations_take_aggregations() -> None:
 
 
 def test_an_aggregate_is_a_stratum_of_its_own_above_its_body() -> None:
-    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, _, x) }.")
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, d, x), d > 3 }.")
     order = [stratum.predicates for stratum in program.strata]
     assert order == [("out@body1",), ("out@agg1",), ("out",)]
     assert [stratum.rules for stratum in program.strata][1] == ()
+
+
+def test_the_rows_of_a_body_that_copies_columns_are_read_where_they_are() -> None:
+    program = lowered("out(r, t) :- region(r), t = sum x : { sales(r, _, x) }.")
+    (aggregate,) = aggregates_of(program)
+    assert (aggregate.origin, aggregate.columns) == ("sales", (0, 2))
+    assert [stratum.predicates for stratum in program.strata] == [("out@agg1",), ("out",)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sales(r, d, x), d > 3",
+        'sales(r, _, x), r = "n"',
+        "sales(r, x, x)",
+        "(sales(r, x, 1) ; sales(r, 2, x)), x > 1",
+        "sales(r, _, y), x = y + 1",
+    ],
+)
+def test_a_body_that_does_more_than_copy_columns_is_made(body: str) -> None:
+    program = lowered(f"out(r, t) :- region(r), t = sum x : {{ {body} }}.")
+    assert [(aggregate.origin, aggregate.columns) for aggregate in aggregates_of(program)] == [("", ())]
+    assert any(stratum.predicates == ("out@body1",) for stratum in program.strata)
+
+
+def test_a_few_columns_of_many_are_copied() -> None:
+    program = lowered(
+        ".decl w(a: number, b: number, c: number, d: number, e: number) .decl n(a: number, k: number) "
+        "n(a, k) <- agg<<k = sum(e)>> w(a, _, _, _, e)."
+    )
+    assert [aggregate.origin for aggregate in aggregates_of(program)] == [""]
+
+
+def test_totals_over_the_same_rows_are_one_aggregate() -> None:
+    program = lowered(
+        ".decl all(r: symbol, t: number, n: number, l: number, d: number) "
+        "all(r, t, n, l, d) <- agg<<t = sum(x), n = count(), l = min(x), d = max(day)>> sales(r, day, x)."
+    )
+    first, second = shown(program)
+    assert first == "all@agg1(r, sum, count, min) = sum, count, min over all@body1(r, x)."
+    assert second.startswith("all@agg2(r, max) = max over all@body2(r, day")
+    assert rules_of(program, "") == ["all(r, t, n, l, d) ← all@agg1(r, t, n, l), all@agg2(r, d)."]
+
+
+def test_two_totals_of_one_function_have_names_of_their_own() -> None:
+    program = lowered(
+        ".decl both(r: symbol, a: number, b: number) both(r, a, b) <- agg<<a = quantile(x, 0.1), b = quantile(x, 0.9)>> sales(r, _, x)."
+    )
+    assert shown(program) == ["both@agg1(r, quantile, quantile') = quantile with 0.1, quantile with 0.9 over both@body1(r, x)."]
 
 
 def test_a_guard_that_only_the_recursion_can_give_is_refused() -> None:
@@ -214,6 +269,6 @@ def test_types_of_arguments_and_parameters_are_told() -> None:
     program = lowered(
         '.decl q(x: number, s: symbol) q(x, s) :- x = quantile d, 0.9 : { sales(_, d, _) }, s = join d, "+" : { sales(_, d, _) }.'
     )
-    first, second = aggregates_of(program)
+    first, second = (aggregate.functions[0] for aggregate in aggregates_of(program))
     assert (first.types, first.parameter, first.result) == ((Type.NUMBER,), 0.9, Type.NUMBER)
     assert (second.types, second.parameter, second.result) == ((Type.NUMBER,), "+", Type.SYMBOL)
