@@ -22,6 +22,7 @@ from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
 from datalog.analysis.translate import Translation
+from datalog.analysis.type_system import declare_types
 from datalog.analysis.types import Inference
 from datalog.analysis.unsupported import refuse_unsupported
 from datalog.ir import formulas
@@ -41,13 +42,14 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     written = expand_old_qualifiers(instantiate(written, findings))
     refuse_unsupported(written, findings)
     program = desugar(written, primitives)
-    known = collect_signatures(program, primitives, findings)
-    inference = Inference(known, primitives, findings)
+    types = declare_types(program, findings)
+    known = collect_signatures(program, types, primitives, findings)
+    inference = Inference(known, types, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
     cells = [inference.add(clause) for clause in clauses]
     for clause in clauses:
         check_forms(clause, primitives, findings)
-    inference.check_scales()
+    inference.settle()
 
     facts: list[formulas.Atom] = []
     rules: list[formulas.Rule] = []
@@ -66,7 +68,8 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     findings.raise_if_any()
     signatures = {name: _signature(columns, inference) for name, columns in known.items()}
     directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
-    return formulas.Program(signatures, tuple(facts), tuple(rules), directives, program.text, program.file, plans)
+    bases = {name: base for name, base in types.bases.items() if base is not None}
+    return formulas.Program(signatures, tuple(facts), tuple(rules), directives, program.text, program.file, plans, types=bases)
 
 
 def _rule(clause: tree.Rule, heads: list[formulas.Atom], translation: Translation, findings: Findings) -> formulas.Rule:

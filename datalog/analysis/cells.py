@@ -65,5 +65,6 @@ class Cell:
 
 
 def default_type(allowed: Allowed) -> Type:
-    """The first of number, unsigned, float, symbol, bool, date, datetime and the decimals in `allowed`."""
-    return next(type_ for type_ in Type.ALL if type_ in allowed)
+    """The first of number, unsigned, float, symbol, bool, date, datetime and the decimals in `allowed`, or else of the program's own."""
+    found = next((type_ for type_ in Type.ALL if type_ in allowed), None)
+    return found if found is not None else min(allowed, key=lambda type_: type_.value)

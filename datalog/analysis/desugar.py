@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from datalog.analysis.folding import can_fold
-from datalog.analysis.walk import leaves, subterms, terms, variables
+from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
 from datalog.ir.core import Type
 from datalog.ir.primitives import GENERATORS, Primitive
 from datalog.syntax.printer import format_term
@@ -156,8 +156,8 @@ class _Desugaring:
                 variable = self._fresh(f"={term.function if isinstance(term, Aggregate) else term.name}", term)
                 beside.literals.append(Comparison("=", variable, self._alone(term, beside), term.span))
                 return variable
-            case Operation():
-                return replace(term, arguments=tuple(self._term(argument, beside) for argument in term.arguments))
+            case _ if inner := operands(term):
+                return with_operands(term, [self._term(argument, beside) for argument in inner])
             case _:
                 return term
 
@@ -267,7 +267,6 @@ def _renamed(term: Term, renaming: Mapping[str, str]) -> Term:
     match term:
         case Variable():
             return replace(term, name=renaming.get(term.name, term.name))
-        case Operation():
-            return replace(term, arguments=tuple(_renamed(argument, renaming) for argument in term.arguments))
         case _:
-            return term
+            inner = operands(term)
+            return with_operands(term, [_renamed(argument, renaming) for argument in inner]) if inner else term

@@ -7,10 +7,13 @@ takes the sign of its left side, as in C and in Soufflé; floats are IEEE double
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from datalog.analysis.findings import Findings
+from datalog.analysis.walk import operands
 from datalog.ir.core import Type
 from datalog.ir.formulas import Atom, Constant, Operation, Term
+from datalog.ir.structures import is_structural, shape_made
 from datalog.syntax import tree
 
 _FOLDED = {("+", 2), ("-", 2), ("*", 2), ("/", 2), ("%", 2), ("^", 2), ("-", 1)}
@@ -20,12 +23,22 @@ def can_fold(term: tree.Term) -> bool:
     """Whether a term of a fact needs no rule to be computed."""
     if isinstance(term, tree.Operation):
         return (term.name, len(term.arguments)) in _FOLDED and all(map(can_fold, term.arguments))
-    return not isinstance(term, (tree.Application, tree.Aggregate))
+    if isinstance(term, tree.Record | tree.Branch):
+        return all(map(can_fold, operands(term)))
+    return not isinstance(term, tree.Application | tree.Aggregate | tree.Cast)
 
 
 def is_folded(fact: Atom) -> bool:
     """Whether `fold_fact` can compute the fact's expressions: not those of decimals."""
-    return not any(isinstance(term, Operation) and term.type not in (Type.NUMBER, Type.UNSIGNED, Type.FLOAT) for term in fact.terms)
+    return all(map(_is_folded, fact.terms))
+
+
+def _is_folded(term: Term) -> bool:
+    if not isinstance(term, Operation):
+        return True
+    if is_structural(term.name):
+        return all(map(_is_folded, term.arguments))
+    return term.type in (Type.NUMBER, Type.UNSIGNED, Type.FLOAT)
 
 
 _BOUNDS = {Type.NUMBER: (-(2**63), 2**63 - 1), Type.UNSIGNED: (0, 2**64 - 1)}
@@ -42,6 +55,8 @@ def _fold(term: Term, findings: Findings) -> Term:
     if not isinstance(term, Operation):
         return term
     arguments = [_fold(argument, findings) for argument in term.arguments]
+    if is_structural(term.name):
+        return make(term.name, arguments, term.type, term.span)
     values = [argument.value for argument in arguments if isinstance(argument, Constant) and isinstance(argument.value, (int, float))]
     if len(values) != len(arguments):
         return term  # a part of it has been reported
@@ -59,6 +74,15 @@ def _fold(term: Term, findings: Findings) -> Term:
         )
         return term
     return Constant(value, term.type, term.span)
+
+
+def make(name: str, arguments: Sequence[Term], type: Type, span: tree.Span) -> Term:
+    """A record or branch of these parts; a constant if they are."""
+    values = [argument.value for argument in arguments if isinstance(argument, Constant)]
+    shape = shape_made(name, type)
+    if len(values) < len(arguments) or shape is None:
+        return Operation(name, tuple(arguments), type, span)
+    return Constant(shape.value(values), type, span)
 
 
 def _integer(name: str, values: list[int]) -> int:

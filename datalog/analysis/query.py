@@ -15,6 +15,7 @@ from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety, hidden_variables
 from datalog.analysis.signatures import Columns, check_arity, report_unknown
 from datalog.analysis.translate import Translation
+from datalog.analysis.type_system import Types
 from datalog.analysis.types import Inference
 from datalog.analysis.unsupported import refuse_in_body
 from datalog.analysis.walk import atoms
@@ -50,9 +51,9 @@ def analyse_query(
         else:
             report_unknown(atom.predicate, atom.span, known, primitives, findings)
     check_terms(body, primitives, findings)
-    inference = Inference(known, primitives, findings)
+    inference = Inference(known, Types(program.types), primitives, findings)
     cells = inference.add(tree.Rule((), body, "", body.span))
-    inference.check_scales()
+    inference.settle()
 
     conjunction = Translation(inference, cells).conjunction(body)
     head = formulas.Atom(HEAD, _columns(conjunction), body.span)

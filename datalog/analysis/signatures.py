@@ -12,7 +12,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from datalog.analysis.findings import Findings, did_you_mean, place
-from datalog.analysis.type_names import hint_for, resolve_types
+from datalog.analysis.type_names import hint_for
+from datalog.analysis.type_system import Types
 from datalog.analysis.walk import atoms
 from datalog.ir.core import Type
 from datalog.ir.formulas import Signature
@@ -41,9 +42,9 @@ class Columns:
         return Signature(self.name, self.attributes, types, names, self.declared, functional=self.functional, span=self.span)
 
 
-def collect_signatures(program: Program, functors: Container[str], findings: Findings) -> dict[str, Columns]:
+def collect_signatures(program: Program, types: Types, functors: Container[str], findings: Findings) -> dict[str, Columns]:
     """All predicates of the program in the order of the text; unknown predicates are reported and left out."""
-    known = _declared(program, findings)
+    known = _declared(program, types, findings)
     anything_declared = bool(known)
     inputs = {name for clause in program.clauses if isinstance(clause, Directive) and clause.kind == "input" for name in clause.predicates}
     rules = [clause for clause in program.clauses if isinstance(clause, Rule)]
@@ -119,8 +120,7 @@ def _from_use(atom: Atom, functional: bool, head: bool = False) -> Columns:
     return Columns(atom.predicate, attributes, (None,) * width, (), False, atom.span, functional)
 
 
-def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
-    types = resolve_types(program, findings)
+def _declared(program: Program, types: Types, findings: Findings) -> dict[str, Columns]:
     known: dict[str, Columns] = {}
     for clause in program.clauses:
         if not isinstance(clause, Declaration):
@@ -130,8 +130,8 @@ def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
                 findings.add(clause.span, f"qualifier `{qualifier}` is not supported yet", _QUALIFIER_HINT)
         seen: set[str] = set()
         for attribute in clause.attributes:
-            if attribute.type not in types:
-                findings.add(attribute.span, f"unknown type `{attribute.type}`", hint_for(attribute.type, types))
+            if attribute.type not in types.bases:
+                findings.add(attribute.span, f"unknown type `{attribute.type}`", hint_for(attribute.type, types.bases))
             if attribute.name in seen:
                 findings.add(attribute.span, f"column `{attribute.name}` is declared twice", "each column needs a name of its own")
             seen.add(attribute.name)
@@ -142,7 +142,7 @@ def _declared(program: Program, findings: Findings) -> dict[str, Columns]:
             known[name] = Columns(
                 name,
                 tuple(attribute.name for attribute in clause.attributes),
-                tuple(types.get(attribute.type) for attribute in clause.attributes),
+                tuple(types.bases.get(attribute.type) for attribute in clause.attributes),
                 tuple(attribute.type for attribute in clause.attributes),
                 True,
                 clause.span,

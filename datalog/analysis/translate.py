@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from datalog.analysis.cells import Cell
+from datalog.analysis.folding import make
+from datalog.analysis.patterns import Patterns, leaves_open, shape_of
 from datalog.analysis.types import Inference, exact_decimal, literal, literal_types, named
+from datalog.analysis.walk import is_pattern, operands
 from datalog.ir import formulas
 from datalog.ir.core import PyValue, Type
+from datalog.ir.primitives import CAST
 from datalog.ir.spelling import read_date, read_datetime
 from datalog.syntax import tree
 
@@ -18,15 +22,41 @@ class Translation:
     def __init__(self, inference: Inference, cells: Mapping[str, Cell]) -> None:
         self._inference = inference
         self._cells = cells
+        self._patterns = Patterns(self._term, set(cells))
 
     def conjunction(self, body: tree.Conjunction) -> formulas.Conjunction:
         """The conj, without quantifiers."""
-        return formulas.Conjunction((), tuple(self._literal(inner) for inner in body.literals), body.span)
+        literals = [literal for inner in body.literals for literal in self._literals(inner)]
+        return formulas.Conjunction((), tuple(literals), body.span)
 
     def atom(self, atom: tree.Atom) -> formulas.Atom:
         """The atom, each term with the type of its column."""
         typed = tuple(self._term(term, self._inference.column_type(atom.predicate, at)) for at, term in enumerate(atom.terms))
         return formulas.Atom(atom.predicate, typed, atom.span)
+
+    def _literals(self, source: tree.Literal) -> Iterator[formulas.Literal]:
+        """A literal of a body; where it has patterns, with what these say beside it."""
+        match source:
+            case tree.Atom() if any(map(is_pattern, source.terms)):
+                yield from self._matched(source)
+            case tree.Comparison(operator="=", left=left, right=right) if is_pattern(left) or is_pattern(right):
+                yield from self._patterns.equal(left, right, self._inference.term_type(left), source.span)
+            case _:
+                yield self._literal(source)
+
+    def _matched(self, atom: tree.Atom) -> Iterator[formulas.Literal]:
+        terms: list[formulas.Term] = []
+        matched: list[formulas.Literal] = []
+        for at, term in enumerate(atom.terms):
+            type_ = self._inference.column_type(atom.predicate, at)
+            if isinstance(term, tree.Record | tree.Branch) and is_pattern(term):
+                variable = self._patterns.fresh(term, type_)
+                matched += self._patterns.match(variable, term)
+                terms.append(variable)
+            else:
+                terms.append(self._term(term, type_))
+        yield formulas.Atom(atom.predicate, tuple(terms), atom.span)
+        yield from matched
 
     def _literal(self, source: tree.Literal) -> formulas.Literal:
         match source:
@@ -39,6 +69,9 @@ class Translation:
                 return formulas.Comparison(source.operator, left, right, source.span)
             case tree.Truth():
                 return formulas.Truth(source.value, source.span)
+            case tree.Negation(body=tree.Conjunction(literals=(tree.Atom(terms=terms) as atom,))) if not any(map(leaves_open, terms)):
+                # What is bound outside is put together, and nothing is to be found within.
+                return formulas.Negation(formulas.Conjunction((), (self.atom(atom),), source.body.span), source.span)
             case tree.Negation():
                 return formulas.Negation(self.conjunction(source.body), source.span)
             case tree.Disjunction():
@@ -62,12 +95,23 @@ class Translation:
         match term:
             case tree.Variable():
                 return formulas.Variable(term.name, self._cells[term.name].type, term.span)
+            case tree.Nil():
+                return formulas.Constant(None, type_, term.span)
+            case tree.Record() | tree.Branch() if (shape := shape_of(term, type_)) is not None:
+                parts = [self._term(part, field) for part, field in zip(operands(term), shape.types, strict=True)]
+                return make(shape.constructor, parts, type_, term.span)
+            case tree.Cast():
+                return self._cast(term, type_)
             case tree.Operation():
                 arguments = self._arguments(term, type_)
                 taken = 1 if term.name == "to_decimal" else len(arguments)  # its scale is that of the type
                 return formulas.Operation(named(term), arguments[:taken], type_, term.span)
             case _:
                 return formulas.Wildcard(type_, term.span)
+
+    def _cast(self, term: tree.Cast, type_: Type) -> formulas.Term:
+        inner = self._typed(term.term)
+        return inner if inner.type == type_ else formulas.Operation(CAST, (inner,), type_, term.span)
 
     def _arguments(self, term: tree.Operation, type_: Type) -> tuple[formulas.Term, ...]:
         signature = self._inference.signature_of(term)

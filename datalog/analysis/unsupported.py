@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datalog.analysis.findings import Findings
 from datalog.syntax.tree import (
     Aggregate,
-    AlgebraicDeclaration,
     Application,
     Atom,
     Branch,
@@ -25,36 +24,25 @@ from datalog.syntax.tree import (
     LatticeDeclaration,
     Literal,
     Negation,
-    Nil,
     Once,
     Operation,
     Pragma,
     Program,
     Record,
-    RecordDeclaration,
     Rule,
     Subsumption,
     Term,
-    UnionDeclaration,
 )
 
 HARMLESS_PRAGMAS = frozenset({"magic-transform", "magic-transform-exclude", "inline-exclude", "suppress-warnings", "disable-transformers"})
 
 _CLAUSES = {
-    UnionDeclaration: "unions of types",
-    RecordDeclaration: "record types",
-    AlgebraicDeclaration: "algebraic types",
     LatticeDeclaration: "lattices",
     FunctorDeclaration: "functors of the user's own",
     DeltaDeclaration: "predicates of `debug_delta`",
     Subsumption: "subsumption",
 }
-_HINTS = {
-    UnionDeclaration: "declare one type for all: .type Name = number",
-    RecordDeclaration: "give each field of the record a column of its own",
-    AlgebraicDeclaration: "give each field of a branch a column of its own, and each branch a predicate",
-    FunctorDeclaration: "a Database takes Python functions",
-}
+_FUNCTOR_HINT = "a Database takes Python functions"
 
 
 def refuse_unsupported(program: Program, findings: Findings) -> None:
@@ -106,19 +94,14 @@ def _clause(clause: Clause, findings: Findings) -> None:
         case _:
             if what := _CLAUSES.get(type(clause)):
                 are = "is" if what == "subsumption" else "are"
-                findings.add(clause.span, f"{what} {are} not supported yet", _HINTS.get(type(clause), ""))
+                hint = _FUNCTOR_HINT if isinstance(clause, FunctorDeclaration) else ""
+                findings.add(clause.span, f"{what} {are} not supported yet", hint)
 
 
 def _term(term: Term, findings: Findings) -> None:
     match term:
-        case Nil() | Record():
-            findings.add(term.span, "records are not supported yet", _HINTS[RecordDeclaration])
-        case Branch():
-            findings.add(term.span, "values of algebraic types are not supported yet", _HINTS[AlgebraicDeclaration])
-        case Cast():
-            findings.add(term.span, "`as` is not supported yet", "to_number, to_float, to_unsigned and to_string convert values")
         case Operation(name) if name.startswith("@"):
-            findings.add(term.span, f"functors of the user's own, such as `{name}`, are not supported yet", _HINTS[FunctorDeclaration])
+            findings.add(term.span, f"functors of the user's own, such as `{name}`, are not supported yet", _FUNCTOR_HINT)
         case Operation("autoinc", ()):
             findings.add(term.span, "`autoinc()` is not supported yet")
         case Aggregate(initial=initial) if initial is not None:

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from datalog.syntax.tree import Aggregate, Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Term, Truth, Variable
+from datalog.syntax.tree import (
+    Aggregate,
+    Atom,
+    Branch,
+    Cast,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Record,
+    Term,
+    Truth,
+    Variable,
+    Wildcard,
+)
 
 
 def atoms(literal: Literal) -> Iterator[Atom]:
@@ -40,12 +57,42 @@ def terms(leaf: Atom | Comparison) -> tuple[Term, ...]:
     return leaf.terms if isinstance(leaf, Atom) else (leaf.left, leaf.right)
 
 
+def operands(term: Term) -> tuple[Term, ...]:
+    """The terms that a term is made of; of an aggregate its arguments."""
+    match term:
+        case Operation() | Aggregate() | Branch():
+            return term.arguments
+        case Record():
+            return term.fields
+        case Cast():
+            return (term.term,)
+        case _:
+            return ()
+
+
+def with_operands(term: Term, new: Sequence[Term]) -> Term:
+    """The term, made of as many others."""
+    match term:
+        case Operation() | Aggregate() | Branch():
+            return replace(term, arguments=tuple(new))
+        case Record():
+            return replace(term, fields=tuple(new))
+        case Cast():
+            return replace(term, term=new[0])
+        case _:
+            return term
+
+
 def subterms(term: Term) -> Iterator[Term]:
     """The term and all terms in it, outermost first; of an aggregate its arguments."""
     yield term
-    if isinstance(term, (Operation, Aggregate)):
-        for argument in term.arguments:
-            yield from subterms(argument)
+    for inner in operands(term):
+        yield from subterms(inner)
+
+
+def is_pattern(term: Term) -> bool:
+    """Whether a term is a record or a branch with something to bind or to leave open in it."""
+    return isinstance(term, Record | Branch) and any(isinstance(part, Variable | Wildcard) or is_pattern(part) for part in operands(term))
 
 
 def variables(literal: Literal) -> Iterator[Variable]:

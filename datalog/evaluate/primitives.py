@@ -18,8 +18,9 @@ from datalog.evaluate.calls import Computed, UserFunction, call_columns, call_ro
 from datalog.evaluate.conversions import FROM_TEXT
 from datalog.evaluate.dates import between, calendar_part, convert, later
 from datalog.ir.core import PyValue, Type
-from datalog.ir.primitives import ORDER
+from datalog.ir.primitives import CAST, ORDER
 from datalog.ir.spelling import spell_value
+from datalog.ir.structures import WHICH, Structure, is_structural, shape_made
 from datalog.store.values import Values, shown
 
 __all__ = ["ColumnFunctions", "UserFunction"]
@@ -52,9 +53,13 @@ class ColumnFunctions:
         function = self.known.get(name)
         if function is not None:
             return self._call(function, columns)
+        if is_structural(name):
+            return self._structural(name, arguments[0], result, columns), {}
         first = columns[0]
         match name:
             case "ord":
+                return first.copy(), {}
+            case _ if name == CAST:
                 return first.copy(), {}
             case "year" | "month" | "day":
                 return calendar_part(name, first, arguments[0]), {}
@@ -67,6 +72,16 @@ class ColumnFunctions:
         compute = _function_of_values(name, arguments, result)
         results, failures = results_by_row(compute, arguments, columns, self._values, ValueError, str)
         return encode_results(results, failures, result, self._values), failures
+
+    def _structural(self, name: str, argument: Type, result: Type, columns: Sequence[Words]) -> Words:
+        """Values with parts put together or taken apart."""
+        structures = self._values.structures
+        shape = shape_made(name, result)
+        if shape is not None:
+            assert isinstance(result, Structure)
+            return structures.intern_columns(columns, -1 if result.record else result.number(shape.name))
+        assert isinstance(argument, Structure)
+        return structures.branches(columns[0]) if name == WHICH else structures.field(columns[0], argument, *argument.place(name))
 
     def _call(self, function: UserFunction, columns: Sequence[Words]) -> Computed:
         call = call_columns if function.columns else call_rows

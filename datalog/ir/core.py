@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from datalog.ir.branch import Branch
 from datalog.syntax.tree import Directive, Span
 
-PyValue = int | float | str | bool | date | Decimal  # a datetime is a date, too, for Python
+PyValue = int | float | str | bool | date | Decimal | tuple[Any, ...] | Branch | None  # a datetime is a date, too, for Python
 Row = tuple[PyValue, ...]
 
 
@@ -23,6 +24,7 @@ class Type:
 
     `scale` is a decimal's, and -1 for all others. Python's forms: int for number and unsigned, float, str for symbol, bool,
     `datetime.date`, `datetime.datetime` in UTC, and `decimal.Decimal` for decimal(s), which has exactly s digits behind the point.
+    Types whose values have parts are told by `datalog.ir.structures`.
     """
 
     __slots__ = ("scale", "value")

@@ -8,6 +8,7 @@ in equality. Source: leapfrog-triejoin-maintenance, figure 1; the truth values a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -154,7 +155,7 @@ class Signature:
 class Program:
     """An analysed program. `signatures` are in the order of the text; the terms of `facts` are constants.
 
-    `aggregates` are what rewriting has made of the rules' aggregations."""
+    `aggregates` are what rewriting has made of the rules' aggregations; `types` is what stands at run time for each type's name."""
 
     signatures: dict[str, Signature]
     facts: tuple[Atom, ...]
@@ -164,3 +165,4 @@ class Program:
     file: str = field(default="<program>", compare=False)
     plans: tuple[JoinPlan, ...] = ()
     aggregates: tuple[CoreAggregate, ...] = ()
+    types: Mapping[str, Type] = field(default_factory=dict, compare=False)

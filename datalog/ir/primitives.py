@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from datalog.ir.core import PyValue, Type
+from datalog.ir.structures import is_structural
 
 Allowed = frozenset[Type]
 
@@ -21,10 +22,12 @@ TIMES: Allowed = frozenset({Type.DATE, Type.DATETIME})
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The types that an argument or a result may have. Those slots of one signature that are `same` have one type in common."""
+    """The types that an argument or a result may have. Those slots of one signature that are `same` have one type in common.
+    `parts`: records and values of algebraic types are taken, too."""
 
     types: Allowed
     same: bool = False
+    parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ _LOGICAL = WHOLE | {Type.BOOL}
 
 ORDER = "@order"  # of a symbol: a number that orders symbols as far as their first eight bytes tell; the engine's own
 
+CAST = "@as"  # takes the 64 bits of a value for one of another type; written as(x, type)
+
 PRIMITIVES: dict[str, tuple[Primitive, ...]] = {}
 for _primitive in (
     *(Primitive(name, (_same(NUMERIC),) * 2, _same(NUMERIC)) for name in ("+", "-", "*", "/")),
@@ -96,7 +101,7 @@ for _primitive in (
     Primitive("to_float", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _FLOAT),
     Primitive("to_decimal", (Slot(NUMERIC | {Type.SYMBOL}),), Slot(DECIMALS)),
     Primitive("to_decimal", (Slot(NUMERIC | {Type.SYMBOL}), Slot(ANY)), Slot(DECIMALS)),  # the scale, which the result's type takes in
-    Primitive("to_string", (Slot(ANY),), _SYMBOL, total=True),
+    Primitive("to_string", (Slot(ANY, parts=True),), _SYMBOL, total=True),
     Primitive("to_bool", (Slot(WHOLE | {Type.SYMBOL}),), _BOOL),
     Primitive("to_date", (_one(Type.NUMBER, Type.SYMBOL, Type.DATETIME),), _DATE),
     Primitive("to_datetime", (_one(Type.NUMBER, Type.SYMBOL, Type.DATE),), _DATETIME),
@@ -110,7 +115,7 @@ for _primitive in (
     Primitive("substr", (_SYMBOL, _NUMBER, _NUMBER), _SYMBOL),
     *(Primitive(name, (_SYMBOL,), _SYMBOL, total=True) for name in ("lower", "upper", "trim")),
     Primitive("replace", (_SYMBOL,) * 3, _SYMBOL, total=True),
-    Primitive("ord", (_SYMBOL,), _NUMBER, total=True),
+    Primitive("ord", (Slot(ANY - {Type.UNSIGNED, Type.FLOAT}, parts=True),), _NUMBER, total=True),
     Primitive(ORDER, (_SYMBOL,), _NUMBER, total=True),
     Primitive("contains", (_SYMBOL, _SYMBOL), _BOOL, total=True),
     Primitive("match", (_SYMBOL, _SYMBOL), _BOOL),
@@ -130,14 +135,16 @@ AGGREGATES: dict[str, AggregateFunction] = {
         AggregateFunction("quantile", (_same(ANY), _FLOAT), _same(ANY), parameter=True, picks=True),
         AggregateFunction("product", (_same(PLAIN),), _same(PLAIN)),
         *(AggregateFunction(name, (_same(WHOLE),), _same(WHOLE)) for name in ("bitand", "bitor", "bitxor")),
-        AggregateFunction("collect", (Slot(ANY),), _SYMBOL),
-        AggregateFunction("join", (Slot(ANY), _SYMBOL), _SYMBOL, parameter=True),
+        AggregateFunction("collect", (Slot(ANY, parts=True),), _SYMBOL),
+        AggregateFunction("join", (Slot(ANY, parts=True), _SYMBOL), _SYMBOL, parameter=True),
     )
 }
 
 
 def always_has_value(name: str, arguments: Sequence[Type], result: Type) -> bool:
     """Whether a primitive has a value for all arguments of these types; a user's function never is taken to have."""
+    if name == CAST or is_structural(name):
+        return True
     if name not in PRIMITIVES or not arguments:
         return False
     source = arguments[0]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
 
+from datalog.ir.branch import Branch, spell_parts
 from datalog.ir.core import PyValue
 
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
@@ -153,7 +154,8 @@ def _short(value: Decimal) -> str:
 
 
 def spell_value(value: PyValue) -> str:
-    """A value as `to_string` gives it: bools true and false, dates ISO, datetimes ISO in UTC with a Z, decimals without exponent."""
+    """A value as `to_string` gives it: bools true and false, dates ISO, datetimes ISO in UTC with a Z, decimals without exponent,
+    records `[1, [2, nil]]` and values of algebraic types `$Add(1, $Zero)` with the texts in them as they are."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -166,4 +168,4 @@ def spell_value(value: PyValue) -> str:
         return value.isoformat()
     if isinstance(value, Decimal):
         return f"{value:f}"
-    return repr(value)
+    return spell_parts(value, spell_value) if isinstance(value, tuple | Branch | None) else repr(value)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from datalog.ir.branch import Branch, spell_parts
 from datalog.ir.core import Apply, CoreAggregate, CoreRule, Expression, Predicate, PyValue, Reference, Value
 from datalog.ir.formulas import (
     Aggregation,
@@ -30,6 +31,7 @@ from datalog.ir.formulas import (
     Wildcard,
 )
 from datalog.ir.spelling import spell_value
+from datalog.ir.structures import FIELD, RECORD
 
 _STRENGTH = {
     **{"lor": 1, "lxor": 2, "land": 3, "bor": 4, "bxor": 5, "band": 6, "bshl": 7, "bshr": 7, "bshru": 7},
@@ -104,6 +106,8 @@ def format_value(value: PyValue) -> str:
     """A constant in the program's own notation."""
     if isinstance(value, (str, date)):
         return json.dumps(value if isinstance(value, str) else spell_value(value), ensure_ascii=False)
+    if isinstance(value, tuple | Branch):
+        return spell_parts(value, format_value)
     return repr(value) if type(value) in (int, float) else spell_value(value)
 
 
@@ -177,6 +181,10 @@ def _inner(name: str, position: int) -> int:
 
 
 def _operation(name: str, arguments: Sequence[str], strength: int) -> str:
+    if name == RECORD:
+        return f"[{', '.join(arguments)}]"
+    if name.startswith(FIELD):
+        return arguments[0] + name
     if name not in _STRENGTH:
         return f"{name}({', '.join(arguments)})"
     shown = f"{_PREFIX[name]}{arguments[0]}" if name in _PREFIX else f" {name} ".join(arguments)

@@ -18,6 +18,7 @@ from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, 
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Constant, Literal, Negation, Operation, Rule, Term, Variable, Wildcard
 from datalog.ir.occurrences import literal_names, term_names
 from datalog.ir.primitives import GENERATORS
+from datalog.ir.structures import WHICH, Structure, is_structural, shape_made
 from datalog.ir.text import format_term
 
 
@@ -25,8 +26,12 @@ def flatten(rule: Rule) -> CoreRule:
     """The core rule of a rule with one head and a flat body, whose negations hold plain atoms."""
     (head,) = rule.heads
     flattening = _Flattening(_renaming(rule))
+    candidates, implied = _patterns(rule.body)
     for literal in rule.body.literals:
-        flattening.literal(literal)
+        if literal not in implied and literal not in candidates:
+            flattening.literal(literal)
+    for literal in candidates:
+        flattening.candidate(literal)
     for variable, candidate in _inverses(rule.body):
         flattening.inverse(variable, candidate)
     columns = flattening.columns(head)
@@ -81,6 +86,52 @@ def _inverses(body: Conjunction) -> Iterator[tuple[Variable, Term]]:
                         bound = bound_by(body.literals, bound | {found[0].name}, inverses=False)
 
 
+def _patterns(body: Conjunction) -> tuple[list[Comparison], list[Literal]]:
+    """Of `r = [x, y]` and what says the same by parts (`datalog.analysis.patterns`), what need not be checked: first the
+    `r = [x, y]` where r is bound without it, so that it only says where to look r up; second the parts where it is not."""
+    made: list[Comparison] = []
+    for literal in body.literals:
+        if isinstance(literal, Comparison) and literal.operator == "=" and _is_made(literal):
+            made.append(literal)
+    candidates: list[Comparison] = []
+    implied: list[Literal] = []
+    for literal in made:
+        value, maker = literal.left, literal.right
+        assert isinstance(value, Variable) and isinstance(maker, Operation)
+        others = [other for other in body.literals if other is not literal]
+        parts = [other for other in others if _is_part(other, value, maker)]
+        if not parts:
+            continue  # it was no pattern
+        if value.name in bound_by(others, frozenset()):
+            candidates.append(literal)
+        else:
+            implied += parts
+    return candidates, implied
+
+
+def _is_made(test: Comparison) -> bool:
+    """Whether it is `variable = [x, y]` or `variable = $Name(x)`."""
+    left, right = test.left, test.right
+    return isinstance(left, Variable) and isinstance(right, Operation) and shape_made(right.name, right.type) is not None
+
+
+def _is_part(literal: Literal, value: Variable, maker: Operation) -> bool:
+    """Whether a literal says a part of `value = maker`."""
+    type_ = value.type
+    assert isinstance(type_, Structure)
+    match literal:
+        case Comparison(operator="!=", left=left, right=Constant(value=None)):
+            return left == value
+        case Comparison(operator="=", left=Operation(name=name, arguments=(argument,)), right=Constant(value=number)) if name == WHICH:
+            return argument == value and isinstance(number, int) and type_.shapes[number].constructor == maker.name
+        case Comparison(operator="=", left=part, right=Operation(name=name, arguments=(argument,))) if is_structural(name):
+            if argument != value:
+                return False
+            number, place = type_.place(name)
+            return type_.shapes[number].constructor == maker.name and maker.arguments[place] == part
+    return False
+
+
 class _Flattening:
     """The core rule as far as it is built."""
 
@@ -109,6 +160,12 @@ class _Flattening:
     def inverse(self, variable: Variable, candidate: Term) -> None:
         """Say what a variable is that nothing else binds."""
         self.bindings.append(CoreBinding(self._variable(variable), self._expression(candidate), candidate.span, inverse=True))
+
+    def candidate(self, equal: Comparison) -> None:
+        """Say which value a variable has that something else binds, and whose parts are checked."""
+        assert isinstance(equal.left, Variable)
+        if not self._renamed(equal.left) & self._renamed(equal.right):
+            self.bindings.append(CoreBinding(self._variable(equal.left), self._expression(equal.right), equal.span, inverse=True))
 
     def columns(self, atom: Atom) -> tuple[int | None, ...]:
         """Distinct variables for the terms of an atom, with the bindings that this takes."""

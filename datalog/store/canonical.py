@@ -13,6 +13,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from datalog.ir.branch import Branch, spell_parts
 from datalog.ir.core import PyValue, Type
 from datalog.ir.spelling import decimal_of, spell_value, unscaled
 
@@ -41,6 +42,8 @@ def shown(value: object) -> str:
         return f'"{spell_value(value)}"' if not isinstance(value, datetime) or value.tzinfo is UTC else f'"{value.isoformat()}"'
     if isinstance(value, (np.datetime64, np.timedelta64)):
         text = str(value)
+    elif isinstance(value, (tuple, Branch)):
+        text = spell_parts(value, shown)
     elif isinstance(value, Decimal):
         text = spell_value(value) if abs(value.adjusted()) < SHOWN else str(value)
     else:

@@ -3,7 +3,8 @@
 number is itself. unsigned is shifted by 2^63 and float is its bits with the lower 63 flipped where the sign is set. bool is 0 or 1,
 a date counts days and a datetime microseconds since 1970-01-01 in UTC, and a decimal is its digits as an integer. So codes of all
 these are ordered as their values are. Floats have one NaN, which is equal to itself and greater than everything, and one zero.
-A symbol is its id in the database's interner; ids are not ordered (see `Interner.labels`).
+A symbol is its id in the database's interner; ids are not ordered (see `Interner.labels`). What has parts, a record or a value of an
+algebraic type, is its id in `structures` (`datalog.store.nested`).
 
 What each type admits is told by `datalog.store.canonical`, how whole columns are converted by `datalog.store.columns`.
 """
@@ -17,9 +18,13 @@ from typing import Any
 import numpy as np
 
 from datalog.ir.core import PyValue, Row, Type
+from datalog.ir.structures import Structure
+from datalog.store import nested
 from datalog.store.canonical import GREATEST, LEAST, BadValue, canonical, noun, shown
 from datalog.store.columns import arrow_of, code_of, codes_of_array, codes_of_arrow, codes_of_sequence, codes_of_ticks, values_of
 from datalog.store.interner import Codes, Interner, order_of
+from datalog.store.ordering import distinct_of, order_of_rows
+from datalog.store.structures import Structures
 
 __all__ = ["BadValue", "Row", "Values", "canonical", "noun", "shown"]
 
@@ -29,10 +34,11 @@ FEW = 16  # rows that are encoded cell by cell
 class Values:
     """The codes of one database."""
 
-    __slots__ = ("symbols",)
+    __slots__ = ("structures", "symbols")
 
     def __init__(self) -> None:
         self.symbols = Interner()
+        self.structures = Structures()
 
     def encode(self, value: object, type: Type) -> int:
         """The code of one value. BadValue if `type` does not admit it."""
@@ -42,11 +48,17 @@ class Values:
             return symbol
         if type is Type.NUMBER and value.__class__ is int and LEAST <= value <= GREATEST:
             return value
+        if isinstance(type, Structure):
+            code = nested.encode(value, type, self)
+            self.structures.settle()
+            return code
         known = canonical(value, type)
         return self._intern(known, 0) if isinstance(known, str) else code_of(known, type)
 
     def decode(self, code: int, type: Type) -> PyValue:
-        known: PyValue = self.symbols.text(int(code)) if type is Type.SYMBOL else values_of(np.array([code], np.int64), type)[0]
+        if type is Type.SYMBOL:
+            return self.symbols.text(int(code))
+        known: PyValue = self.decode_column(np.array([code], np.int64), type)[0]
         return known
 
     def encode_column(self, column: Any, type: Type) -> Codes:
@@ -66,6 +78,8 @@ class Values:
     def decode_column(self, codes: Codes, type: Type) -> list[Any]:
         """The Python values of a column of codes."""
         codes = np.ascontiguousarray(codes, np.int64)
+        if isinstance(type, Structure):
+            return nested.decode(codes, type, self)
         return self.symbols.texts(codes.tolist()) if type is Type.SYMBOL else values_of(codes, type)
 
     def encode_rows(self, rows: Iterable[Sequence[object]], types: Sequence[Type]) -> Codes:
@@ -107,15 +121,25 @@ class Values:
             if type is Type.SYMBOL:
                 columns[number] = self.symbols.texts(columns[number])
             elif type is not Type.NUMBER:
-                columns[number] = values_of(np.ascontiguousarray(codes[:, number]), type)
+                columns[number] = self.decode_column(codes[:, number], type)
         return list(zip(*columns, strict=True))
 
     def sort_by_value(self, codes: Codes, types: Sequence[Type]) -> Codes:
-        """The rows of int64[n, k] in the order of their values, the first column most significant. O(n log n)."""
+        """The rows of int64[n, k] in the order of their values, the first column most significant. O(n log n); O(n) if they ascend."""
         if len(codes) < 2 or not types:  # a nullary predicate has at most one row
             return np.ascontiguousarray(codes)
-        keys = [self._ranks(codes[:, number]) if type is Type.SYMBOL else codes[:, number] for number, type in enumerate(types)]
-        return np.ascontiguousarray(codes[np.lexsort(keys[::-1])])
+        ranks: dict[int, Codes] = {}
+
+        def keys(number: int) -> Codes:
+            type = types[number]
+            if type is not Type.SYMBOL and not isinstance(type, Structure):
+                return codes[:, number]
+            if number not in ranks:
+                ranks[number] = self._ranks(codes[:, number], type)
+            return ranks[number]
+
+        order = order_of_rows(len(codes), len(types), keys)
+        return np.ascontiguousarray(codes if order is None else codes[order])
 
     def to_arrow(self, codes: Codes, names: Sequence[str], types: Sequence[Type]) -> Any:
         """A pyarrow.Table with int64, uint64, double, string, bool, date32, timestamp (µs, UTC) and decimal128(19, scale) columns."""
@@ -125,16 +149,22 @@ class Values:
         for number, type in enumerate(types):
             column = np.ascontiguousarray(codes[:, number])
             if type is Type.SYMBOL:
-                distinct, places = np.unique(column, return_inverse=True)
-                texts = pa.array(self.symbols.texts(distinct.tolist()), pa.string())
-                columns.append(texts.take(pa.array(places)))
+                texts, places = self.distinct_texts(column)
+                columns.append(pa.array(texts, pa.string()).take(pa.array(places)))
             else:
                 columns.append(arrow_of(column, type))
         return pa.Table.from_arrays(columns, names=list(names))
 
-    def _ranks(self, column: Codes) -> Codes:
-        distinct, places = np.unique(column, return_inverse=True)
-        return order_of(self.symbols.texts(distinct.tolist()))[places]
+    def distinct_texts(self, column: Codes) -> tuple[list[str], Codes]:
+        """The distinct symbols of a column, in no particular order, and the place of each row's among them."""
+        distinct, places = distinct_of(column, len(self.symbols))
+        return self.symbols.texts(distinct.tolist()), places
+
+    def _ranks(self, column: Codes, type: Type) -> Codes:
+        if isinstance(type, Structure):
+            return nested.ranks(np.ascontiguousarray(column), type, self)
+        texts, places = self.distinct_texts(column)
+        return order_of(texts)[places]
 
     def _intern(self, text: str, row: int) -> int:
         try:
@@ -149,7 +179,7 @@ class Values:
                 return self.symbols.intern_all(column)
             except ValueError:
                 return np.array([self._intern(text, row) for row, text in enumerate(column)], np.int64)
-        codes = codes_of_sequence(column, type, classes)
+        codes = codes_of_sequence(column, type, classes) if not isinstance(type, Structure) else None
         if codes is not None:
             return codes
         codes = np.empty(len(column), np.int64)

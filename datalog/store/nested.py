@@ -1,0 +1,139 @@
+"""Python's forms of records and of values of algebraic types, to ids and back, and the order of such values.
+
+A record is `None` for `nil`, else a tuple (what comes out is a named one), a list, or a dictionary by the names of its fields. A value
+of an algebraic type is a `Branch`.
+
+`nil` comes first, then the values by how deep they are nested, by the name of their branch, and by their fields from left to right.
+No id takes part in that, so outputs do not depend on what was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from datalog.ir.branch import Branch
+from datalog.ir.core import Type
+from datalog.ir.structures import Shape, Structure
+from datalog.store.canonical import BadValue, shown
+from datalog.store.interner import Codes, order_of
+
+if TYPE_CHECKING:
+    from datalog.store.values import Values
+
+
+def encode(value: object, type: Structure, values: Values) -> int:
+    """The id of one value. BadValue if it is none of `type`, or one of its parts is none of its field's."""
+    frames: list[tuple[Structure, int, Sequence[object], list[int]]] = []  # what is begun: type, branch, parts, their codes so far
+    wanted: Type = type
+    while True:
+        code = 0
+        if not isinstance(wanted, Structure):
+            code = values.encode(value, wanted)
+        elif not (value is None and wanted.record):
+            number, parts = taken_apart(value, wanted)
+            if parts:
+                frames.append((wanted, number, parts, []))
+                value, wanted = parts[0], wanted.shapes[number].types[0]
+                continue
+            code = values.structures.intern(() if wanted.record else (number,))
+        while frames:
+            made, number, parts, codes = frames[-1]
+            codes.append(code)
+            if len(codes) < len(parts):
+                value, wanted = parts[len(codes)], made.shapes[number].types[len(codes)]
+                break
+            frames.pop()
+            code = values.structures.intern(tuple(codes) if made.record else (number, *codes))
+        else:
+            return code
+
+
+def taken_apart(value: object, type: Structure) -> tuple[int, Sequence[object]]:
+    """The number of a value's shape and its parts."""
+    if type.record:
+        (shape,) = type.shapes
+        if isinstance(value, Mapping) and value.keys() == set(shape.fields):
+            return 0, [value[field] for field in shape.fields]
+        if isinstance(value, (tuple, list)) and len(value) == len(shape.fields):
+            return 0, value
+        raise BadValue(f"{shown(value)} is no {type.value}, which is [{', '.join(shape.fields)}]")
+    if not isinstance(value, Branch):
+        raise BadValue(f"{shown(value)} is no {type.value}; give a Branch")
+    number = type.number(value.branch)
+    if number < 0:
+        raise BadValue(f"{shown(value)} is no {type.value}, whose branches are {', '.join(shape.name for shape in type.shapes)}")
+    if len(value.fields) != len(type.shapes[number].fields):
+        raise BadValue(f"{shown(value)} is no {type.value}: ${value.branch} has {len(type.shapes[number].fields)} fields")
+    return number, value.fields
+
+
+def decode(ids: Codes, type: Structure, values: Values) -> list[Any]:
+    """The values of a column of ids; equal ones are one object. O(n log n) in the number of all values that they hold."""
+    rows: list[tuple[int, Structure, Shape, tuple[Any, ...]]] = []
+    reached = values.structures.reached(ids, type)
+    for of, some in reached.items():
+        for shape, own, columns in values.structures.shaped(some, of):
+            decoded = [
+                column.tolist() if isinstance(field, Structure) else values.decode_column(column, field)
+                for column, field in zip(columns, shape.types, strict=True)
+            ]
+            rows += zip(own.tolist(), repeat(of), repeat(shape), zip(*decoded, strict=True) if decoded else repeat(()), strict=False)
+    rows.sort(key=itemgetter(0))  # a value is made after its parts
+    built: dict[Structure, dict[int, Any]] = {of: {} for of in reached}
+    for one, of, shape, parts in rows:
+        built[of][one] = shape.value(
+            built[field].get(part) if isinstance(field, Structure) else part for part, field in zip(parts, shape.types, strict=True)
+        )
+    return [built[type].get(one) for one in ids.tolist()]
+
+
+def ranks(ids: Codes, type: Structure, values: Values) -> Codes:
+    """A number for each id that is ordered as the values are."""
+    reached = values.structures.reached(ids, type)
+    found = {of: np.zeros(len(some), np.int64) for of, some in reached.items()}
+    for of, places, keys in _levels(reached, values):
+        columns = [
+            found[field][np.searchsorted(reached[field], column)] if isinstance(field, Structure) else column for field, column in keys
+        ]
+        order = np.lexsort(columns[::-1]) if columns else np.arange(len(places))
+        found[of][places[order]] = int(found[of].max(initial=0)) + 1 + np.arange(len(places))
+    return found[type][np.searchsorted(reached[type], ids)]
+
+
+Level = tuple[Structure, Codes, list[tuple[Type, Codes]]]
+
+
+def _levels(reached: dict[Structure, Codes], values: Values) -> Iterator[Level]:
+    """The values of each type and shape, those first that hold others; their places among the reached ones, and their fields."""
+    groups: list[tuple[Structure, Codes, list[tuple[Type, Codes]]]] = []
+    parts: list[tuple[int, Structure, list[tuple[Structure, int]]]] = []
+    for of, some in reached.items():
+        for shape, own, columns in values.structures.shaped(some, of):
+            keys: list[tuple[Type, Codes]] = []
+            for field, column in zip(shape.types, columns, strict=True):
+                if field is Type.SYMBOL:
+                    distinct, back = np.unique(column, return_inverse=True)
+                    column = order_of(values.symbols.texts(distinct.tolist()))[back]
+                keys.append((field, column))
+            groups.append((of, own, keys))
+            inner = [(field, column.tolist()) for field, column in keys if isinstance(field, Structure)]
+            for row, one in enumerate(own.tolist()):
+                parts.append((one, of, [(field, column[row]) for field, column in inner]))
+    parts.sort(key=itemgetter(0))
+    depths: dict[Structure, dict[int, int]] = {of: {} for of in reached}
+    for one, of, held in parts:
+        depths[of][one] = 1 + max((depths[field].get(part, 0) for field, part in held), default=0)
+    leveled: list[tuple[int, int, Codes]] = []
+    for number, (of, own, _) in enumerate(groups):
+        depth = np.fromiter(map(depths[of].__getitem__, own.tolist()), np.int64, len(own))
+        order = np.argsort(depth, kind="stable")
+        for chosen in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1) if len(own) else ():
+            leveled.append((int(depth[chosen[0]]), number, chosen))
+    for _, number, chosen in sorted(leveled, key=lambda one: one[:2]):
+        of, own, keys = groups[number]
+        yield of, np.searchsorted(reached[of], own[chosen]), [(field, column[chosen]) for field, column in keys]
