@@ -36,6 +36,8 @@ LARGEST_BUFFER = 1 << 20  # rows; fuller buffers are emptied into a list
 LASTING_BUFFER = 1 << 12  # rows that a join keeps room for between calls
 # As plain Python the kernel works on NumPy's numbers, which warn where a result is checked afterwards.
 run = complete if hasattr(complete, "py_func") else np.errstate(all="ignore")(complete)
+AT_FIRST = np.zeros(code.STATE_WORDS, np.int64)
+AT_FIRST[code.STATE_PREFIX] = -1
 NO_RECORDS = np.empty((0, code.RECORD_VALUES), np.int64)
 PROBLEMS = {
     code.OVERFLOW: ("leaves the 64-bit range", "values are 64-bit; bound the variables, or use float"),
@@ -96,7 +98,9 @@ class Join:
         self.width = encoded.width
         self.slots = np.array(encoded.slots, dtype=np.int64)
         self._positive = len(encoded.plan.positive)  # their slots come first
-        self._before = np.array([atom.number < encoded.plan.given for atom in encoded.atoms], bool)
+        self._before = np.flatnonzero([atom.number < encoded.plan.given for atom in encoded.atoms])
+        self._slots_before = self.slots[self._before]
+        self._blanks: dict[int, Words] = {}
         self.tally = surroundings.tally
         self.steps = self.rows = 0
         self.failures = 0  # computations without a value that the rule did not need
@@ -119,12 +123,15 @@ class Join:
 
     def prefixes(self, rows: Words, stamps: Words | int = 0) -> Words:
         """Prefixes that bind the first variables to the columns of `rows`; rows of stamped atoms must be older than `stamps`."""
-        out = np.zeros((len(rows), code.PREFIX_VALUES + self.variables), np.int64)
-        out[:, code.PREFIX_LENGTH] = rows.shape[1]
-        out[:, code.PREFIX_LOW] = LEAST
-        out[:, code.PREFIX_HIGH] = GREATEST
-        out[:, code.PREFIX_STAMP] = stamps
-        out[:, code.PREFIX_VALUES : code.PREFIX_VALUES + rows.shape[1]] = rows
+        count, length = rows.shape
+        blank = self._blanks.get(length)
+        if blank is None:
+            blank = self._blanks[length] = np.zeros((1, code.PREFIX_VALUES + self.variables), np.int64)
+            blank[0, code.PREFIX_LENGTH], blank[0, code.PREFIX_LOW], blank[0, code.PREFIX_HIGH] = length, LEAST, GREATEST
+        out = blank.copy() if count == 1 else blank.repeat(count, axis=0)
+        out[:, code.PREFIX_VALUES : code.PREFIX_VALUES + length] = rows
+        if not isinstance(stamps, int) or stamps:
+            out[:, code.PREFIX_STAMP] = stamps
         return out
 
     def at(self, version: Words) -> Words:
@@ -133,7 +140,10 @@ class Join:
 
     def between(self, old: Words, new: Words) -> Words:
         """Roots for a telescoped delta: new for the atoms before the given one, old for those after it."""
-        return np.where(self._before, new[self.slots], old[self.slots])
+        roots = old[self.slots]
+        if len(self._before):
+            roots[self._before] = new[self._slots_before]
+        return roots
 
     def complete(
         self,
@@ -151,11 +161,10 @@ class Join:
         a literal that does not hold; with `judge`, a version, EvaluationError is raised if all other literals hold
         there. Raises OverBudget when `budget` is spent.
         """
-        if self._positive and not recording and int(roots[: self._positive].min()) < 0:
+        if not recording and -1 in roots[: self._positive].tolist():
             return np.empty((0, self.width), np.int64), NO_RECORDS  # an atom of an empty relation
         state = self._state
-        state[: code.STATE_WORDS] = 0
-        state[code.STATE_PREFIX] = -1
+        state[: code.STATE_WORDS] = AT_FIRST
         state[code.STATE_RECORDING] = recording
         state[code.STATE_FIRST_ONLY] = first_only
         state[code.STATE_TRUSTED] = judge is None or self._around.failing.skip
@@ -164,11 +173,12 @@ class Join:
         output: list[Words] = []
         records: list[Words] = []
         self.tally.cost += A_CALL + A_PREFIX * len(prefixes)
+        done = 0
         while True:
-            done = int(state[code.STATE_STEPS])
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
             labels = self._around.labels() if self.encoded.compares_symbols else self.slots  # calls may have given new symbols
             status = run(pages, roots, self.encoded.words, labels, memo.table, prefixes, state, self._output, self._records, self._missed)
+            done = state.item(code.STATE_STEPS)
             if status == code.OUTPUT_FULL:
                 self._output = _emptied(output, self._output, state, code.STATE_OUTPUT)
             elif status == code.RECORDS_FULL:
@@ -177,8 +187,8 @@ class Join:
                 assert judge is not None, "the kernel stops at failures only where they are judged"
                 self._judge(pages, judge, prefixes)
                 state[code.STATE_ERROR] = code.NO_ERROR
-            elif status == code.PAUSED and budget is not None and state[code.STATE_STEPS] >= budget.left:
-                self._made(int(state[code.STATE_STEPS]))
+            elif status == code.PAUSED and budget is not None and done >= budget.left:
+                self._made(done)
                 raise OverBudget
             elif status == code.MISSES_FULL or (status == code.DONE and state[code.STATE_MISSED]):
                 deferred.append(self._call(memo))
@@ -188,10 +198,10 @@ class Join:
                 prefixes, deferred = np.concatenate(deferred), []
                 self.tally.cost += A_PREFIX * len(prefixes)
                 state[code.STATE_PREFIX], state[code.STATE_MODE] = -1, code.MODE_PREFIX
-        self._made(int(state[code.STATE_STEPS]))
+        self._made(done)
         if judge is not None:
-            self._around.failing.skipped += int(state[code.STATE_FAILURES])
-        rows = self._output[: state[code.STATE_OUTPUT]].copy()
+            self._around.failing.skipped += state.item(code.STATE_FAILURES)
+        rows = self._output[: state.item(code.STATE_OUTPUT)].copy()
         kept = self._records[: state[code.STATE_RECORDS]].copy() if recording else NO_RECORDS
         if len(self._output) > LASTING_BUFFER:
             self._output = np.empty((LASTING_BUFFER, self.width), np.int64)

@@ -21,7 +21,7 @@ from datalog.store.storage import Delta, Storage
 from datalog.store.tally import A_BINDING
 
 Words = NDArray[np.int64]
-Signed = list[tuple[Words, int]]  # head rows, each block with its sign
+Signed = list[tuple[Words, int]]  # head rows, each block with its sign, none of them empty
 
 
 class CountedRule:
@@ -93,7 +93,7 @@ class CountedRule:
             if index.outgrown:
                 self.evaluate()
         self.unsettled = self._choice.recorded(self._rows_in(deltas), join.tally.steps - before) or join.failures > failures
-        return [(gone, -1), (come, 1)]
+        return [(rows, sign) for rows, sign in ((gone, -1), (come, 1)) if len(rows)]
 
     def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
         """The changes of the head, by delta plans; `changes` holds those of all atoms whose predicates changed."""
@@ -134,10 +134,12 @@ class CountedRule:
             if self._projection is not None:
                 signed += [(self._copied(rows), sign) for rows, sign in ((born, 1), (died, -1)) if len(rows)]
                 continue
-            roots = join.between(old, storage.roots)
             for rows, sign in ((born, -1 if change.negated else 1), (died, 1 if change.negated else -1)):
                 if len(rows):
                     # Only an added binding can be one that fails and did not before.
                     judge = storage.roots if sign > 0 else None
-                    signed.append((join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget, judge=judge)[0], sign))
+                    roots = join.between(old, storage.roots)
+                    heads, _ = join.complete(storage.pool.pages, roots, join.prefixes(rows), budget=budget, judge=judge)
+                    if len(heads):
+                        signed.append((heads, sign))
         return signed

@@ -352,12 +352,15 @@ class Engine:
                 signed += rule.recorded(deltas, old, stratum.choice.budget)
             else:
                 signed += rule.derived(self.joins.changes[number], deltas, old, stratum.choice.budget)
-        signed = [block for block in signed if len(block[0])]
         if not signed:
             return {}
-        blocks = [rows for rows, _ in signed]
-        weights = np.repeat([sign for _, sign in signed], [len(rows) for rows in blocks])
-        rows, weights = consolidate(np.concatenate(blocks), weights)
+        if len(signed) == 1:
+            ((rows, sign),) = signed
+            weights = np.full(len(rows), sign, np.int64)
+        else:
+            rows = np.concatenate([rows for rows, _ in signed])
+            weights = np.repeat([sign for _, sign in signed], [len(rows) for rows, _ in signed])
+        rows, weights = consolidate(rows, weights)
         return {name: self.storage.change(name, rows, weights)} if len(rows) else {}
 
 

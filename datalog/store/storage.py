@@ -37,17 +37,21 @@ class Arrangement:
     columns: Columns
     tree: BTree
     in_order: bool  # the columns stand as declared
+    _places: Words = field(init=False, repr=False, compare=False)  # `take` is much quicker with an array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", np.array(self.columns, np.int64))
 
     def turned(self, rows: Words) -> Words:
         """Rows given in declared order with their columns in the order of this arrangement, not yet sorted."""
-        return rows if self.in_order else np.ascontiguousarray(rows[:, self.columns])
+        return rows if self.in_order else rows.take(self._places, axis=1)
 
     def declared(self, rows: Words) -> Words:
         """Rows of this arrangement with their columns in declared order (and so no longer sorted)."""
         if self.in_order:
             return rows
         out = np.empty_like(rows)
-        out[:, self.columns] = rows
+        out[:, self._places] = rows
         return out
 
 
@@ -260,11 +264,17 @@ class Storage:
             in_order = columns == tuple(range(len(columns)))
             return (delta.inserted, delta.deleted) if in_order else (delta.inserted[:, columns], delta.deleted[:, columns])
         kept = next(kept for kept in self.arrangements[predicate] if set(kept.columns[: len(columns)]) == set(columns))
-        nodes = sort_distinct(np.concatenate((delta.inserted, delta.deleted))[:, columns])
-        turned = np.ascontiguousarray(nodes[:, [columns.index(column) for column in kept.columns[: len(columns)]]])
-        before = kept.tree.count_prefixes(int(old[kept.number]), turned) > 0
-        after = kept.tree.count_prefixes(int(new[kept.number]), turned) > 0
-        return nodes[after & ~before], nodes[before & ~after]
+        places = [columns.index(column) for column in kept.columns[: len(columns)]]
+
+        def without(roots: Words, rows: Words) -> Words:
+            """The values of `columns` in the rows that no row of a version has."""
+            if not len(rows):
+                return rows[:, : len(columns)]
+            nodes = sort_distinct(rows.take(columns, axis=1))
+            absent: Words = nodes[kept.tree.count_prefixes(int(roots[kept.number]), nodes.take(places, axis=1)) == 0]
+            return absent
+
+        return without(old, delta.inserted), without(new, delta.deleted)
 
     def difference(self, predicate: str, old: Words, new: Words) -> Delta:
         """What changed in a predicate between two versions. Where it carries totals, O(n)."""
