@@ -12,6 +12,7 @@ import numpy as np
 
 from datalog.io.literals import parse
 from datalog.ir.core import Type
+from datalog.ir.structures import Structure
 from datalog.store.interner import Codes
 from datalog.store.values import BadValue, Values
 
@@ -33,7 +34,7 @@ def converted(column: Any, type: Type) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if type is Type.BOOL:
+    if type is Type.BOOL or isinstance(type, Structure):
         return None
     decimal = rf"^-?[0-9]{{1,{19 - type.scale}}}(\.[0-9]{{1,{type.scale}}})?$" if type.scale else r"^-?[0-9]{1,19}$"
     form = DATE if type is Type.DATE else DATETIME if type is Type.DATETIME else decimal

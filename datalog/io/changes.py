@@ -8,11 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from operator import itemgetter
+from typing import Any
 
 from datalog.io.literals import spell
 from datalog.io.stream import Format
+from datalog.ir.branch import order_key
 from datalog.ir.core import Predicate, PyValue, Row, Type
 from datalog.ir.spelling import spell_value
+from datalog.ir.structures import Structure
+from datalog.store.canonical import folded
 
 PLAIN = {Type.NUMBER, Type.UNSIGNED, Type.SYMBOL, Type.BOOL}  # written by JSON's own means
 Changes = Mapping[str, tuple[Sequence[Row], Sequence[Row]]]  # inserted and deleted rows by predicate
@@ -45,7 +49,7 @@ def facts(rows: Iterable[Row], predicate: Predicate) -> Iterable[str]:
 def json_rows(rows: Iterable[Row], predicate: Predicate) -> str:
     ordered: Sequence[Sequence[PyValue]] = sorted_rows(rows, predicate)
     if not PLAIN.issuperset(predicate.types):
-        ordered = [[json_value(value) for value in row] for row in ordered]
+        ordered = [[json_value(value, type) for value, type in zip(row, predicate.types, strict=True)] for row in ordered]
     if all(type.scale < 0 for type in predicate.types):
         return json.dumps(ordered, ensure_ascii=False, allow_nan=False)
     # JSON has no limit to the digits of a number, but Python's writer knows no decimals.
@@ -53,15 +57,29 @@ def json_rows(rows: Iterable[Row], predicate: Predicate) -> str:
     return f"[{', '.join('[' + ', '.join(row) + ']' for row in cells)}]"
 
 
-def json_value(value: PyValue) -> PyValue:
-    """The value, or the string that stands for one that JSON does not have."""
+def json_value(value: PyValue, type: Type) -> PyValue:
+    """The value, or what stands for one that JSON does not have: a string, of a record an array, of a branch `{"Add": [1, 2]}`."""
+    if isinstance(type, Structure):
+        listed: PyValue = folded(value, type, within_json, None, json_parts)
+        return listed
     if isinstance(value, date) or (isinstance(value, float) and not math.isfinite(value)):
         return spell_value(value)
     return value
 
 
+def within_json(value: Any, type: Type) -> PyValue:
+    """What stands for a value within another; decimals are strings there."""
+    return spell_value(value) if isinstance(value, Decimal) else json_value(value, type)
+
+
+def json_parts(type: Structure, number: int, parts: list[Any]) -> Any:
+    return parts if type.record else {type.shapes[number].name: parts}
+
+
 def sorted_rows(rows: Iterable[Row], predicate: Predicate) -> list[Row]:
     """Rows in the order of their values, with NaN behind all other floats."""
+    if any(isinstance(type, Structure) for type in predicate.types):
+        return sorted(rows, key=lambda row: [order_key(value) for value in row])
     if Type.FLOAT not in predicate.types:
         return sorted(rows)
     places = [place for place, type in enumerate(predicate.types) if type is Type.FLOAT]

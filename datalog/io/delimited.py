@@ -29,8 +29,10 @@ from datalog.io.layout import Layout
 from datalog.io.literals import parse
 from datalog.io.named import BadNames, places_of
 from datalog.io.nulls import NO_NULLS, Nulls, Rejection
+from datalog.io.parts import commas_within
 from datalog.ir.core import Predicate, PyValue, Type
 from datalog.ir.spelling import spell_value
+from datalog.ir.structures import Structure
 from datalog.store.interner import Codes
 from datalog.store.values import BadValue, Values, shown
 
@@ -117,6 +119,8 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
     import pyarrow.csv as csv
 
     delimiter = layout.delimiter.encode()
+    if holds_commas(layout, predicate):
+        return None
     if b"\r" in data:
         if layout.rfc4180:
             if data.count(b"\r") != data.count(b"\r\n"):
@@ -183,6 +187,11 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
     return codes
 
 
+def holds_commas(layout: Layout, predicate: Predicate) -> bool:
+    """Whether delimiters may stand within cells that are not quoted."""
+    return not layout.rfc4180 and "," in layout.delimiter and any(isinstance(type, Structure) for type in predicate.types)
+
+
 def well_quoted(data: bytes, start: int, delimiter: bytes) -> bool:
     """Whether each field that begins with a quote ends with one."""
     part = re.escape(delimiter)
@@ -201,7 +210,8 @@ def parse_carefully(
     rows: list[tuple[PyValue, ...]] = []
     found: list[Diagnostic] = []
     rejected: list[Rejection] = []
-    for record in quoted_records(text, layout) if layout.rfc4180 else plain_records(text, layout):
+    grouped = holds_commas(layout, predicate)
+    for record in quoted_records(text, layout) if layout.rfc4180 else plain_records(text, layout, grouped):
         try:
             rows.append(values_of(record, predicate, layout, text, valid, nulls))
         except BadField as error:
@@ -277,7 +287,8 @@ def other_delimiter(line: str, layout: Layout, columns: int) -> str:
     return ""
 
 
-def plain_records(text: str, layout: Layout) -> Iterator[Record]:
+def plain_records(text: str, layout: Layout, grouped: bool = False) -> Iterator[Record]:
+    """Lines cut at each delimiter; with `grouped`, not at those within a record or a branch."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -291,7 +302,7 @@ def plain_records(text: str, layout: Layout) -> Iterator[Record]:
         end = start + len(line)
         fields = []
         place = start
-        for part in line.split(layout.delimiter):
+        for part in commas_within(line.split(layout.delimiter), layout.delimiter) if grouped else line.split(layout.delimiter):
             fields.append(Field(part, place, len(part)))
             place += len(part) + len(layout.delimiter)
         yield Record(number, start, end, tuple(fields))

@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from datetime import date
 from difflib import get_close_matches
 
+from datalog.io.parts import read_parts
+from datalog.ir.branch import spell_parts
 from datalog.ir.core import PyValue, Type
 from datalog.ir.spelling import FLOAT, INTEGER, read_date, read_datetime, read_decimal, read_float, read_integer, spell_value
+from datalog.ir.structures import Structure
 from datalog.store.values import BadValue, canonical, noun, shown
 from datalog.syntax.constants import WRITTEN, read_constant
 from datalog.syntax.tree import NOWHERE
@@ -25,6 +28,8 @@ def parse(text: str, type: Type) -> PyValue:
     """The value that a cell spells; blanks around all but a symbol are let pass. BadValue if it spells none of `type`."""
     if type is Type.SYMBOL:
         return text
+    if isinstance(type, Structure):
+        return read_parts(text, type, parse, quoted=False)
     stripped = text.strip(" \t")
     if type is Type.FLOAT:
         if FLOAT.fullmatch(stripped):
@@ -73,6 +78,8 @@ def read_literal(written: str, type: Type) -> PyValue:
     no `u`, an integer is taken for a float that it is exactly, inf, -inf and nan are floats, digits are a decimal, and a string
     is a date or a datetime. BadValue if it does not fit the type, BadLiteral if it names no value.
     """
+    if isinstance(type, Structure):
+        return read_parts(written, type, read_literal, quoted=True)
     if type is Type.FLOAT and written in WORDS:
         return WORDS[written]
     if type is Type.BOOL and written in TRUTHS:
@@ -94,12 +101,19 @@ def read_literal(written: str, type: Type) -> PyValue:
 
 def spell(value: PyValue, type: Type) -> str:
     """A literal that `read_literal` reads as exactly `value`."""
+    if isinstance(type, Structure):
+        return spell_parts(value, spell_leaf)
     if isinstance(value, str):
         return f'"{value.translate(WRITTEN)}"'
     if type is Type.FLOAT:
         assert isinstance(value, (int, float))
         return repr(float(value))
     return f'"{spell_value(value)}"' if isinstance(value, date) else spell_value(value)
+
+
+def spell_leaf(value: PyValue) -> str:
+    """A literal for what has no parts and stands within something that has."""
+    return spell(value, Type.FLOAT if isinstance(value, float) else Type.SYMBOL)
 
 
 def closest(name: str, known: Iterable[str]) -> str:

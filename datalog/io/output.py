@@ -20,8 +20,10 @@ import numpy as np
 
 from datalog.errors import DataError, Diagnostic
 from datalog.io.layout import Layout, at, place_of
+from datalog.io.parts import cells_with_parts
 from datalog.ir.core import Predicate, Type
 from datalog.ir.spelling import spell_value
+from datalog.ir.structures import Structure
 from datalog.store.columns import arrow_of, floats_of
 from datalog.store.interner import Codes
 from datalog.store.values import Values, shown
@@ -87,7 +89,8 @@ def lines(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> 
         yield "()\n" * len(rows)
         return
     risky = not SPELLED.isdisjoint(layout.delimiter)
-    columns = None if risky or len(rows) <= LARGE else columns_of_cells(predicate, rows, values, layout)
+    quoted = layout.rfc4180 and any(isinstance(type, Structure) for type in predicate.types)
+    columns = None if risky or quoted or len(rows) <= LARGE else columns_of_cells(predicate, rows, values, layout)
     yield from lines_of_values(predicate, rows, values, layout, risky) if columns is None else lines_of_cells(columns, layout)
 
 
@@ -97,16 +100,17 @@ def lines_of_values(predicate: Predicate, rows: Codes, values: Values, layout: L
     One format string for a whole chunk takes half the time of joining cells and rows.
     """
     width = len(predicate.types)
-    forms = ['"%s"' if layout.rfc4180 and (type is Type.SYMBOL or risky) else "%s" for type in predicate.types]
+    texts = [type is Type.SYMBOL or isinstance(type, Structure) for type in predicate.types]
+    forms = ['"%s"' if layout.rfc4180 and (text or risky) else "%s" for text in texts]
     row = layout.delimiter.replace("%", "%%").join(forms) + "\n"
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         cells: list[object] = [None] * chunk.size
         for number, (type, name) in enumerate(zip(predicate.types, predicate.attributes, strict=True)):
-            column = cells_of(values.decode_column(chunk[:, number], type), type)
-            if type is Type.SYMBOL and layout.rfc4180:
+            column = cells_of(values.decode_column(chunk[:, number], type), type, layout)
+            if texts[number] and layout.rfc4180:
                 column = [text.replace('"', '""') for text in column]
-            elif not layout.rfc4180 and (type is Type.SYMBOL or risky):
+            elif not layout.rfc4180 and not isinstance(type, Structure) and (type is Type.SYMBOL or risky):
                 check_cells(list(map(str, column)), name, predicate, layout)
             cells[number::width] = column
         yield row * len(chunk) % tuple(cells)
@@ -137,7 +141,7 @@ def columns_of_cells(predicate: Predicate, rows: Codes, values: Values, layout: 
         elif type is Type.FLOAT:
             columns.append((pa.array(("%.17g\n" * len(column) % tuple(floats_of(column).tolist())).split("\n")[:-1]), None))
         else:
-            columns.append((pa.array(cells_of(values.decode_column(column, type), type)), None))
+            columns.append((pa.array(cells_of(values.decode_column(column, type), type, layout)), None))
     return columns
 
 
@@ -159,11 +163,18 @@ def lines_of_cells(columns: Sequence[tuple[Any, Any]], layout: Layout) -> Iterat
         yield text.slice(0, length).to_pybytes().decode()
 
 
-def cells_of(column: list[Any], type: Type) -> list[Any]:
+def cells_of(column: list[Any], type: Type, layout: Layout) -> list[Any]:
     """What stands for a column's values, as `%s` writes it."""
+    if isinstance(type, Structure):
+        return cells_with_parts(column, leaf_of, quoted=layout.rfc4180)
     if type is Type.FLOAT:
         return [f"{value:.17g}" for value in column]
     return column if type in (Type.NUMBER, Type.UNSIGNED, Type.SYMBOL) else list(map(spell_value, column))
+
+
+def leaf_of(value: Any) -> str:
+    """What stands for a value in something that has parts."""
+    return f"{value:.17g}" if isinstance(value, float) else spell_value(value)
 
 
 class Unwritable(Exception):

@@ -5,7 +5,8 @@ predicates are keys and then the value; between the two `"upsert": {"sales": [["
 `"delete_keys": {"sales": [["north", 3]]}`. A key `txn`, which changes carry, says nothing to a reader.
 
 JSON has no infinities: "inf", "-inf" and "nan" stand for them in float columns. Dates and datetimes are strings, as in CSV
-files, and decimals are numbers, of which every digit counts, or strings, as who fears for their digits writes them.
+files, and decimals are numbers, of which every digit counts, or strings, as who fears for their digits writes them. Records are
+arrays, or objects by the names of their fields, `nil` is null, and a branch is an object with its name: `{"Add": [1, 2]}`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from datalog.io.keyed import key_of
 from datalog.io.literals import WORDS, closest, parse, rounded
 from datalog.io.rows import columns_of, counted
 from datalog.io.staging import BadFact, StagedTransaction, Staging, find_damage, predicate_named
+from datalog.ir.branch import Branch
 from datalog.ir.core import Predicate, PyValue, Type
+from datalog.ir.structures import Structure
+from datalog.store.canonical import folded
 from datalog.store.interner import check_encodable
-from datalog.store.values import canonical, noun
+from datalog.store.values import BadValue, canonical, noun
 
 SIDES = ("delete", "delete_keys", "upsert", "insert")  # in the order in which they apply
 KEYS = (*SIDES, "txn")
@@ -142,6 +146,9 @@ def row_of(row: list[Any], predicate: Predicate, path: Path) -> tuple[PyValue, .
 
 def value_of(value: object, type: Type) -> PyValue:
     """A value of `type`. ValueError if what JSON has is none."""
+    if isinstance(type, Structure):
+        known: PyValue = folded(value, type, value_of, None, lambda of, number, parts: of.shapes[number].value(parts), form_of)
+        return known
     if isinstance(value, Digits):
         return canonical(Decimal(value) if type.scale >= 0 else rounded(value), type)
     if isinstance(value, str):
@@ -152,6 +159,23 @@ def value_of(value: object, type: Type) -> PyValue:
         if not value.isascii():
             check_encodable(value)
     return canonical(value, type)
+
+
+def form_of(value: object, type: Structure) -> object:
+    """Of a record `[1, null]` or `{"x": 1, "next": null}`, and of a branch `{"Add": [1, 2]}` or `{"Add": {"left": 1, "right": 2}}`."""
+    if not isinstance(value, Pairs):
+        return value
+    if type.record:
+        return dict(value)
+    if len(value) != 1 or not isinstance(value[0][1], list):
+        raise BadValue(f'an object is no {type.value}, which is written {{"{type.shapes[0].name}": […]}}')
+    ((name, parts),) = value
+    number = type.number(name)
+    if isinstance(parts, Pairs) and number >= 0:
+        named = dict(parts)
+        if named.keys() == set(type.shapes[number].fields):
+            parts = [named[field] for field in type.shapes[number].fields]
+    return Branch(name, *parts)
 
 
 def locate(text: str, path: Path, key: bool) -> tuple[int, int]:

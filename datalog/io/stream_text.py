@@ -24,6 +24,7 @@ from datalog.io.keyed import key_of
 from datalog.io.literals import read_literal
 from datalog.io.staging import BadFact, StagedTransaction, Staging, check_arity, check_functional, find_damage, predicate_named
 from datalog.ir.core import Predicate, PyValue, Row, Type
+from datalog.ir.structures import Structure
 from datalog.store.values import BadValue, canonical
 from datalog.syntax.constants import BadLiteral, read_constant
 from datalog.syntax.tree import NOWHERE
@@ -145,8 +146,12 @@ def end_of_transaction(text: str, position: int) -> tuple[int, bool]:
 
 
 def plain_arguments(predicate: Predicate, bracket: str = "(") -> Arguments:
-    """A function that reads plainly spelled values from behind a bracket, as far as the fact's full stop: the row and its end, or None."""
+    """A function that reads plainly spelled values from behind a bracket, as far as the fact's full stop: the row and its end, or None.
+
+    What has parts is left to the scanner."""
     types = () if predicate.nullary else predicate.types
+    if any(isinstance(type, Structure) for type in types):
+        return lambda text, position: None
     parts, makers = [PLAIN[type][0] for type in types], [PLAIN[type][1] for type in types]
     if bracket == "[":
         # A point that a digit follows is not yet the full stop.
@@ -240,12 +245,25 @@ class Scanner:
             token = self._next()
 
     def _value(self, token: Token) -> Token:
+        if token.text in ("[", "$"):
+            return self._with_parts(token)
         if token.kind == "open":
             end = self._text.find("\n", token.start)
             raise BadFact("a string does not end on its line", token.start, end, "a line end is written \\n")
         if token.kind == "mark":
             raise unexpected(token, "a value")
         return token
+
+    def _with_parts(self, first: Token) -> Token:
+        """A record or a branch as one token."""
+        depth = int(first.text == "[")
+        last = self._next() if not depth else first
+        while depth or self._text.startswith("(", self._position):
+            last = self._next()
+            depth += (last.text in ("[", "(")) - (last.text in ("]", ")"))
+            if not depth:
+                break
+        return Token("literal", self._text[first.start : last.end], first.start, last.end)
 
     def _next(self) -> Token:
         found = TOKEN.match(self._text, self._position)

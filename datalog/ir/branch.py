@@ -86,3 +86,35 @@ def spell_parts(value: object, leaf: Leaf) -> str:
         else:
             text.append(leaf(one))
     return "".join(text)
+
+
+def order_key(value: Any) -> tuple[Any, ...]:
+    """What orders values of one type: `nil` first, then by how deep they are nested, by their branch, and by their fields.
+
+    It is flat, so to compare two keys takes no stack of Python's own; NaN is behind all other floats."""
+    depths: dict[int, int] = {}
+    waiting: list[tuple[Any, bool]] = [(value, False)]
+    while waiting:
+        one, seen = waiting.pop()
+        if not isinstance(one, (tuple, Branch)) or id(one) in depths:
+            continue
+        parts = one.fields if isinstance(one, Branch) else one
+        if seen:
+            depths[id(one)] = 1 + max((depths.get(id(part), 0) for part in parts), default=0)
+        else:
+            waiting.append((one, True))
+            waiting.extend((part, False) for part in parts)
+    key: list[Any] = []
+    left: list[Any] = [value]
+    while left:
+        one = left.pop()
+        if one is None:
+            key.append(0)
+        elif isinstance(one, (tuple, Branch)):
+            key.append(depths[id(one)])
+            if isinstance(one, Branch):
+                key.append(one.branch)
+            left.extend(reversed(one.fields if isinstance(one, Branch) else one))
+        else:
+            key += (one != one, 0.0) if one != one else (False, one)
+    return tuple(key)

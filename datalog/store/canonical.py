@@ -2,20 +2,24 @@
 
 Nothing is converted silently. A bool is no number, an int no bool, and a float no decimal. An int is a float or a decimal where
 it is one exactly, a Decimal has no more digits behind the point than its type, and a date is no datetime, nor the other way.
-A datetime without a zone is taken as UTC, one with a zone is converted.
+A datetime without a zone is taken as UTC, one with a zone is converted. A record is None for `nil`, else a tuple (what comes out is a
+named one), a list, or a dictionary by the names of its fields; a value of an algebraic type is a `Branch`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
 from datalog.ir.branch import Branch, spell_parts
 from datalog.ir.core import PyValue, Type
 from datalog.ir.spelling import decimal_of, spell_value, unscaled
+from datalog.ir.structures import Structure
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 GREATEST_UNSIGNED = 2**64 - 1
@@ -59,11 +63,72 @@ def noun(type: Type) -> str:
     return "unsigned number" if type is Type.UNSIGNED else type.value
 
 
+def folded(
+    value: object,
+    type: Structure,
+    leaf: Callable[[Any, Type], Any],
+    nil: Any,
+    make: Callable[[Structure, int, list[Any]], Any],
+    form: Callable[[Any, Structure], object] | None = None,
+) -> Any:
+    """What a value with parts comes to: `leaf` says it for what has none, `make` for the number of a shape and what the parts came to.
+
+    `form` gives Python's form of a value that has another one, its parts left as they are. BadValue if it is none
+    of `type`. A value may be nested as deep as it likes."""
+    frames: list[tuple[Structure, int, Sequence[object], list[Any]]] = []  # what is begun, and what its first parts came to
+    wanted: Type = type
+    while True:
+        if not isinstance(wanted, Structure):
+            found = leaf(value, wanted)
+        elif value is None and wanted.record:
+            found = nil
+        else:
+            number, parts = taken_apart(value if form is None else form(value, wanted), wanted)
+            if parts:
+                frames.append((wanted, number, parts, []))
+                value, wanted = parts[0], wanted.shapes[number].types[0]
+                continue
+            found = make(wanted, number, [])
+        while frames:
+            of, number, parts, done = frames[-1]
+            done.append(found)
+            if len(done) < len(parts):
+                value, wanted = parts[len(done)], of.shapes[number].types[len(done)]
+                break
+            frames.pop()
+            found = make(of, number, done)
+        else:
+            return found
+
+
+def taken_apart(value: object, type: Structure) -> tuple[int, Sequence[object]]:
+    """The number of a value's shape and its parts."""
+    if type.record:
+        (shape,) = type.shapes
+        if isinstance(value, Mapping) and value.keys() == set(shape.fields):
+            return 0, [value[name] for name in shape.fields]
+        if isinstance(value, (tuple, list)) and len(value) == len(shape.fields):
+            return 0, value
+        raise BadValue(f"{shown(value)} is no {noun(type)}, which is [{', '.join(shape.fields)}]")
+    if not isinstance(value, Branch):
+        raise BadValue(f"{shown(value)} is no {noun(type)}; it takes a Branch")
+    number = type.number(value.branch)
+    if number < 0:
+        raise BadValue(f"{shown(value)} is no {noun(type)}, which has {' and '.join(f'${shape.name}' for shape in type.shapes)}")
+    fields = len(type.shapes[number].fields)
+    if len(value.fields) != fields:
+        raise BadValue(f"{shown(value)} is no {noun(type)}: ${value.branch} has {fields} field{'' if fields == 1 else 's'}")
+    return number, value.fields
+
+
 def canonical(value: object, type: Type) -> PyValue:
     """`value` in Python's form of `type`, with one NaN and one zero. BadValue if the type does not admit it.
 
     A `numpy.datetime64` has a type of its own, which is neither a date nor a datetime: `columns.codes_of_ticks` reads it.
     """
+    if isinstance(type, Structure):
+        known: PyValue = folded(value, type, canonical, None, lambda of, number, parts: of.shapes[number].value(parts))
+        return known
     if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
         value = value.item()
     if type is Type.SYMBOL:

@@ -1,25 +1,21 @@
 """Python's forms of records and of values of algebraic types, to ids and back, and the order of such values.
 
-A record is `None` for `nil`, else a tuple (what comes out is a named one), a list, or a dictionary by the names of its fields. A value
-of an algebraic type is a `Branch`.
-
 `nil` comes first, then the values by how deep they are nested, by the name of their branch, and by their fields from left to right.
 No id takes part in that, so outputs do not depend on what was there before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from datalog.ir.branch import Branch
 from datalog.ir.core import Type
 from datalog.ir.structures import Shape, Structure
-from datalog.store.canonical import BadValue, shown
+from datalog.store.canonical import folded
 from datalog.store.interner import Codes, order_of
 
 if TYPE_CHECKING:
@@ -28,48 +24,12 @@ if TYPE_CHECKING:
 
 def encode(value: object, type: Structure, values: Values) -> int:
     """The id of one value. BadValue if it is none of `type`, or one of its parts is none of its field's."""
-    frames: list[tuple[Structure, int, Sequence[object], list[int]]] = []  # what is begun: type, branch, parts, their codes so far
-    wanted: Type = type
-    while True:
-        code = 0
-        if not isinstance(wanted, Structure):
-            code = values.encode(value, wanted)
-        elif not (value is None and wanted.record):
-            number, parts = taken_apart(value, wanted)
-            if parts:
-                frames.append((wanted, number, parts, []))
-                value, wanted = parts[0], wanted.shapes[number].types[0]
-                continue
-            code = values.structures.intern(() if wanted.record else (number,))
-        while frames:
-            made, number, parts, codes = frames[-1]
-            codes.append(code)
-            if len(codes) < len(parts):
-                value, wanted = parts[len(codes)], made.shapes[number].types[len(codes)]
-                break
-            frames.pop()
-            code = values.structures.intern(tuple(codes) if made.record else (number, *codes))
-        else:
-            return code
 
+    def interned(of: Structure, number: int, codes: list[int]) -> int:
+        return values.structures.intern(tuple(codes) if of.record else (number, *codes))
 
-def taken_apart(value: object, type: Structure) -> tuple[int, Sequence[object]]:
-    """The number of a value's shape and its parts."""
-    if type.record:
-        (shape,) = type.shapes
-        if isinstance(value, Mapping) and value.keys() == set(shape.fields):
-            return 0, [value[field] for field in shape.fields]
-        if isinstance(value, (tuple, list)) and len(value) == len(shape.fields):
-            return 0, value
-        raise BadValue(f"{shown(value)} is no {type.value}, which is [{', '.join(shape.fields)}]")
-    if not isinstance(value, Branch):
-        raise BadValue(f"{shown(value)} is no {type.value}; give a Branch")
-    number = type.number(value.branch)
-    if number < 0:
-        raise BadValue(f"{shown(value)} is no {type.value}, whose branches are {', '.join(shape.name for shape in type.shapes)}")
-    if len(value.fields) != len(type.shapes[number].fields):
-        raise BadValue(f"{shown(value)} is no {type.value}: ${value.branch} has {len(type.shapes[number].fields)} fields")
-    return number, value.fields
+    code: int = folded(value, type, values.encode, 0, interned)
+    return code
 
 
 def decode(ids: Codes, type: Structure, values: Values) -> list[Any]:
