@@ -4,6 +4,9 @@ Each round inserts what the round before found and completes, for every recursiv
 new, as prefixes: the rows of the atom bind the first variables of the atom's delta plan. New rows are stamped with the
 running number of their round, so that every row has a derivation whose premises in the stratum have smaller stamps.
 
+Maintenance inserts into the trees. An evaluation from scratch gathers the rows of all rounds and builds the trees at its
+end, but for those that the rules read while it goes on: trees for the other atoms of rules that are not linear.
+
 The loop ends because every round but the last adds a row, and heads range over values that are there. Rules whose heads
 compute new values may go on for ever: `Limits` stops those, with an error that names a rule and the round. Limits are looked
 at once a round.
@@ -15,17 +18,21 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError
+from datalog.evaluate.gathered import Gathered
 from datalog.evaluate.join import Budget, Join
+from datalog.plan.arrangements import Columns
 from datalog.store.rows import sort_distinct
-from datalog.store.storage import Storage
+from datalog.store.storage import Arrangement, Storage
 
 Words = NDArray[np.int64]
 Found = dict[str, list[Words]]
+NOTHING = np.empty((0, 1), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,37 +85,99 @@ class Limits:
         return f"{self.seconds:g} seconds (max_seconds)" if seconds > self.seconds else ""
 
 
-def evaluate_all(storage: Storage, predicates: Iterable[str], rules: Iterable[RecursiveRule]) -> Found:
-    """Round 0 of a stratum that is empty: what every rule derives."""
-    found: Found = {predicate: [] for predicate in predicates}
+class Insertion(Protocol):
+    """Where a fixpoint puts the rows that it finds."""
+
+    def insert(self, predicate: str, found: list[Words], stamp: int) -> Words:
+        """Insert rows, found once or more often, with a stamp; returns those that are new."""
+
+
+class Gathering:
+    """The rows of a stratum that is evaluated from scratch, and the trees that must always hold all of them."""
+
+    def __init__(self, storage: Storage, predicates: Iterable[str], rules: Iterable[RecursiveRule]) -> None:
+        self._storage = storage
+        requests = {request for rule in rules for delta in rule.deltas for request in delta.join.encoded.plan.requests}
+        self._gathered = {name: Gathered(len(storage.arrangements[name][0].columns)) for name in predicates}
+        self._sizes: dict[str, list[tuple[int, int]]] = {name: [] for name in self._gathered}  # stamps, and how many rows have them
+        self._read = {name: _serving(storage, name, requests) for name in self._gathered}
+
+    def insert(self, predicate: str, found: list[Words], stamp: int) -> Words:
+        gathered = self._gathered[predicate]
+        before = gathered.count
+        for heads in found:
+            gathered.add(heads)
+        new = gathered.rows[before : gathered.count]
+        if len(new):
+            self._sizes[predicate].append((stamp, len(new)))
+            for arrangement in self._read[predicate]:
+                self._storage.insert(arrangement, new, stamp)
+        return new
+
+    def finish(self) -> None:
+        """Build the other trees."""
+        for name, gathered in self._gathered.items():
+            stamps, sizes = np.array(self._sizes[name], np.int64).reshape(-1, 2).T
+            self._storage.replace(name, gathered.rows[: gathered.count], np.repeat(stamps, sizes), self._read[name])
+            del gathered.rows
+
+
+class Inserting:
+    """Inserts into the trees, and keeps what was new."""
+
+    def __init__(self, storage: Storage, predicates: Iterable[str]) -> None:
+        self._storage = storage
+        self.inserted: dict[str, list[Words]] = {predicate: [] for predicate in predicates}
+
+    def insert(self, predicate: str, found: list[Words], stamp: int) -> Words:
+        rows = sort_distinct(found[0] if len(found) == 1 else np.concatenate(found)) if found else NOTHING
+        if len(rows):
+            rows = self._storage.change(predicate, rows, np.full(len(rows), stamp, np.int64)).inserted
+            if len(rows):
+                self.inserted[predicate].append(rows)
+        return rows
+
+
+def evaluate(storage: Storage, predicates: Iterable[str], rules: Sequence[RecursiveRule], stamp: int, limits: Limits) -> int:
+    """Evaluate a stratum that is empty; returns the last stamp given."""
+    found: Found = {}
     for rule in rules:
         join = rule.join
         heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), join.everything(), judge=storage.roots)
-        found[rule.head].append(heads)
-    return found
+        found.setdefault(rule.head, []).append(heads)
+    gathering = Gathering(storage, predicates, rules)
+    stamp = close(storage, rules, found, gathering, stamp, limits)
+    gathering.finish()
+    return stamp
 
 
 def close(
-    storage: Storage, rules: Sequence[RecursiveRule], found: Found, stamp: int, limits: Limits, budget: Budget | None = None
-) -> tuple[dict[str, list[Words]], int]:
-    """Insert what was found and all that follows. Returns the new rows of each predicate and the last stamp given.
+    storage: Storage,
+    rules: Sequence[RecursiveRule],
+    found: Found,
+    into: Insertion,
+    stamp: int,
+    limits: Limits,
+    budget: Budget | None = None,
+) -> int:
+    """Insert what was found and all that follows. Returns the last stamp given.
 
     The first round's rows get the stamp after `stamp`. Within a transaction. Raises EvaluationError at a limit.
     """
-    inserted: dict[str, list[Words]] = {predicate: [] for predicate in found}
     computing = next((rule for rule in rules if rule.computes and rule.deltas), None)
     rounds = rows = 0
     began = time.monotonic()
     while True:
         stamp += 1
         rounds += 1
-        new = {predicate: _add(storage, predicate, blocks, stamp) for predicate, blocks in found.items()}
-        new = {predicate: block for predicate, block in new.items() if len(block)}
+        new: dict[str, Words] = {}
+        for predicate, blocks in found.items():
+            block = into.insert(predicate, blocks, stamp)
+            if len(block):
+                new[predicate] = block
+                rows += len(block)
         if not new:
-            return inserted, stamp
-        for predicate, block in new.items():
-            inserted[predicate].append(block)
-            rows += len(block)
+            return stamp
         passed = limits.passed(rounds, rows, time.monotonic() - began, computing is not None)
         if passed:
             raise _runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
@@ -125,16 +194,15 @@ def _follow(storage: Storage, rules: Iterable[RecursiveRule], new: Mapping[str, 
                 join = delta.join
                 roots = join.at(storage.roots)
                 heads, _ = join.complete(storage.pool.pages, roots, delta.prefixes(rows), budget=budget, judge=storage.roots)
-                found.setdefault(rule.head, []).append(heads)
+                if len(heads):
+                    found.setdefault(rule.head, []).append(heads)
     return found
 
 
-def _add(storage: Storage, predicate: str, found: list[Words], stamp: int) -> Words:
-    """Insert rows with a stamp; returns those that are new."""
-    rows = sort_distinct(found[0] if len(found) == 1 else np.concatenate(found)) if found else np.empty((0, 1), np.int64)
-    if not len(rows):
-        return rows
-    return storage.change(predicate, rows, np.full(len(rows), stamp, np.int64)).inserted
+def _serving(storage: Storage, predicate: str, requests: Iterable[tuple[str, Columns]]) -> list[Arrangement]:
+    """The arrangements of a predicate that serve requests."""
+    serving = [storage.serving(name, columns) for name, columns in requests if name == predicate]
+    return [kept for kept in storage.arrangements[predicate] if kept in serving]
 
 
 def _runaway(rule: RecursiveRule, passed: str, rounds: int, rows: int) -> EvaluationError:

@@ -37,7 +37,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 LARGE, HUGE = 4_000, 200_000  # rows, of which each takes a plain kernel 10 to 20 µs: a patience, and some seconds
 SLICE = 2_000  # steps of a join, of some 5 µs each
 # Arguments whose size is not that of the work.
-NO_WORK = ("pages", "ledger", "ctl", "plan", "labels", "memo", "state", "output", "records", "missed")
+NO_WORK = ("pages", "ledger", "ctl", "plan", "labels", "memo", "state", "output", "records", "missed", "gathered", "table")
 
 # Is there Numba, and may it be used? Looking for it is much quicker than importing it.
 has_numba = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and util.find_spec("numba") is not None

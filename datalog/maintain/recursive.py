@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.evaluate.fixpoint import DeltaJoin, Found, Limits, RecursiveRule, close, evaluate_all
+from datalog.evaluate.fixpoint import DeltaJoin, Found, Inserting, Limits, RecursiveRule, close, evaluate
 from datalog.evaluate.join import Budget, Join
 from datalog.plan.rule import suspects_of
 from datalog.store.rows import consolidate, sort_distinct
@@ -79,8 +79,7 @@ class RecursiveStratum:
 
     def evaluate(self) -> None:
         """Evaluate the stratum, which is empty, from scratch."""
-        found = evaluate_all(self._storage, self.predicates, self.rules)
-        _, self.stamp = close(self._storage, self.rules, found, self.stamp, self._limits)
+        self.stamp = evaluate(self._storage, self.predicates, self.rules, self.stamp, self._limits)
 
     def empty(self) -> None:
         """Empty the stratum's predicates, and forget suspects that an attempt left when its budget was spent."""
@@ -121,8 +120,9 @@ class RecursiveStratum:
             roots = join.at(storage.roots)
             heads, _ = join.complete(storage.pool.pages, roots, join.prefixes(more), budget=budget, judge=storage.roots)
             found[change.head].append(heads[:, :-1])
-        inserted, self.stamp = close(storage, self.rules, found, self.stamp, self._limits, budget)
-        return {name: _net(inserted[name], fallen.get(name)) for name in self.predicates}
+        into = Inserting(storage, self.predicates)
+        self.stamp = close(storage, self.rules, found, into, self.stamp, self._limits, budget)
+        return {name: _net(into.inserted[name], fallen.get(name)) for name in self.predicates}
 
     def _fell(self, lost: Found, gained: bool, supports: Sequence[SupportJoin], old: Words, budget: Budget | None) -> dict[str, Words]:
         """Judge the heads of lost derivations and all that depends on those that fall; takes the fallen out.

@@ -8,7 +8,7 @@ all arrangements of a predicate hold the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, overload
@@ -214,11 +214,19 @@ class Storage:
         first = self.arrangements[predicate][0]
         return first.tree.find(int(self.roots[first.number]), first.turned(rows))[1]
 
-    def replace(self, predicate: str, rows: Words, payload: Words | None = None) -> None:
-        """Give an emptied predicate its rows (declared order, distinct), with what they carry, if anything."""
+    def replace(self, predicate: str, rows: Words, payload: Words | None = None, but: Collection[Arrangement] = ()) -> None:
+        """Give an emptied predicate its rows (declared order, distinct), with what they carry, if anything; `but` those that have them."""
         for place, arrangement in enumerate(self.arrangements[predicate]):
-            carried = payload if place == 0 or self.payloads[predicate] == "stamps" else None
-            self.roots[arrangement.number] = self._build(arrangement, rows, carried)
+            if arrangement not in but:
+                carried = payload if place == 0 or self.payloads[predicate] == "stamps" else None
+                self.roots[arrangement.number] = self._build(arrangement, rows, carried)
+
+    def insert(self, arrangement: Arrangement, rows: Words, stamp: int) -> None:
+        """Insert new rows (declared order, distinct) into one arrangement of a stamped predicate; the others must follow."""
+        tree, root = arrangement.tree, int(self.roots[arrangement.number])
+        arranged = sort_distinct(arrangement.turned(rows))
+        self.tally.cost += (A_MERGE if tree.merges(root, len(rows)) else A_CHANGE) * len(rows)
+        self.roots[arrangement.number], _ = tree.apply(root, arranged, np.full(len(rows), stamp, np.int64), SET)
 
     def clear(self, predicate: str) -> None:
         """Empty a predicate; older versions keep its rows."""
