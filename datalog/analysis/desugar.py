@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from datalog.analysis.anonymous import compare_by_parts
 from datalog.analysis.folding import can_fold
 from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
 from datalog.ir.core import Type
@@ -55,7 +56,9 @@ def desugar(program: Program, primitives: Primitives) -> Program:
 
 def desugar_body(body: Conjunction, known: Collection[str], primitives: Primitives) -> Conjunction:
     """The same for a query's body; `known` are the predicates that there are."""
-    return _renamed_apart(_Desugaring(known, primitives, {use.name for use in variables(body)}).rule(Rule((), body, ":-", body.span))).body
+    names = {use.name for use in variables(body)}
+    query = compare_by_parts(Rule((), body, ":-", body.span), names)
+    return _renamed_apart(_Desugaring(known, primitives, names).rule(query)).body
 
 
 def _predicates(program: Program) -> frozenset[str]:
@@ -73,7 +76,7 @@ def _predicates(program: Program) -> frozenset[str]:
 def _rule(rule: Rule, known: frozenset[str], primitives: Primitives) -> Rule:
     if not rule.body.literals and all(isinstance(term, Constant) for head in rule.heads for term in head.terms):
         return rule
-    return _renamed_apart(_Desugaring(known, primitives, set()).rule(rule))
+    return _renamed_apart(_Desugaring(known, primitives, set()).rule(compare_by_parts(rule)))
 
 
 @dataclass(slots=True)
