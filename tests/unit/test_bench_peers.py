@@ -19,6 +19,7 @@ from tests.bench.peers import by_hand, suite
 from tests.bench.peers.changes import read_changes
 from tests.bench.peers.chart import svg
 from tests.bench.peers.data import Data
+from tests.bench.peers.engines.souffle import apart
 from tests.bench.peers.rules import clauses, lisp, parse, select
 from tests.bench.peers.truth import Truth, facts_after
 from tests.bench.peers.workloads import Workload
@@ -85,7 +86,16 @@ def test_runs_of_ours_and_by_hand_are_checked_and_reported(tmp_path: Path) -> No
 
 
 def _souffle(kept: dict[str, dict[str, str]], workload: str) -> list[str]:
+    """Where it is installed; it follows no changes."""
     return ["souffle"] if "souffle" in kept["versions"] and workload == "w1-20k" else []
+
+
+def test_types_and_relations_of_a_program_for_souffle_share_no_name() -> None:
+    program = ".type Method <: symbol\n.decl Method(method: Method, name: symbol)\n.decl of(m: Method)\nof(m) :- Method(m, _).\n"
+    expected = (
+        ".type MethodType <: symbol\n.decl Method(method: MethodType, name: symbol)\n.decl of(m: MethodType)\nof(m) :- Method(m, _).\n"
+    )
+    assert apart(program) == expected
 
 
 def test_a_wrong_answer_is_named_and_its_figures_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,11 +137,13 @@ def test_an_engine_that_takes_too_long_is_stopped_and_spared_the_transactions_on
 ) -> None:
     process, asked = suite.Suite._process, []
 
-    def slow(self: suite.Suite, engine: str, arguments: list[str], workload: Workload | None = None) -> CompletedProcess[str]:
+    def slow(
+        self: suite.Suite, engine: str, arguments: list[str], workload: Workload | None = None, patience: float | None = None
+    ) -> CompletedProcess[str]:
         if engine == "by hand" and workload is not None:
             asked.append(workload.name)
             raise TimeoutExpired([], 60)
-        return process(self, engine, arguments, workload)
+        return process(self, engine, arguments, workload, patience)
 
     monkeypatch.setattr(suite.Suite, "_process", slow)
     report = _report()

@@ -38,6 +38,7 @@ class Engine:
     changing: ClassVar[frozenset[str]] = problems  # problems that it follows changes of
     follows: Follows = "recomputes"
     apart: ClassVar[bool] = True  # whether `load` and `evaluate` can be told apart
+    compiles: ClassVar[bool] = False  # whether the first run at a task makes something that the next ones find
 
     def __init__(self, task: Task) -> None:
         self.task, self.problem, self.place = task, task.problem, task.place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -38,6 +39,14 @@ def binary() -> str:
     if found is None:
         raise OSError("no souffle binary: neither on the path nor in SOUFFLE")
     return found
+
+
+def apart(program: str) -> str:
+    """A program whose types and relations share no name, as Soufflé demands."""
+    for name in re.findall(r"^\.type (\w+)", program, re.MULTILINE):
+        program = re.sub(rf"^\.type {name}\b", f".type {name}Type", program, flags=re.MULTILINE)
+        program = re.sub(rf"(\w: ){name}(?=[,)])", rf"\1{name}Type", program)
+    return program
 
 
 class Peer(Engine):
@@ -85,7 +94,7 @@ class Peer(Engine):
             case "csv":
                 return CSV
             case "java" | "document":
-                return (EXAMPLES / self.task.workload.program).read_text(encoding="utf-8")
+                return apart((EXAMPLES / self.task.workload.program).read_text(encoding="utf-8"))
             case "start" | "rules":
                 return (self.place / "rules.dl").read_text(encoding="utf-8")
         return declarations(self.problem.arities, self.problem.given) + clauses(self.problem.rules) + f".printsize {self.problem.result}\n"
@@ -94,12 +103,13 @@ class Peer(Engine):
 class Compiled(Peer):
     """The program as C++, compiled before the figures are taken; once, and kept beside the facts."""
 
+    compiles = True
     compiling: float | None = None
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         digest = hashlib.sha256(f"{self.version()} {self._text()}".encode()).hexdigest()[:16]
-        program = self.place.parent / f"souffle-{digest}"
+        program = self.place.parents[1] / f"souffle-{digest}"  # for all sizes
         took = program.with_suffix(".seconds")
         if not took.exists():
             start = perf_counter()
