@@ -127,7 +127,7 @@ def main() -> None:
 @click.option("--changes-only", is_flag=True, help="Do not print the result on the facts as transaction 0.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What a bad transaction does to the stream.  [default: stop]")
 @maintain_option
-@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Threads; for now one is used, whatever N is.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Threads for large joins.  [default: one a core]")
 @settings_option
 @reading_options
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
@@ -142,7 +142,7 @@ def run(
     changes_only: bool,
     on_error: str | None,
     maintain: Literal["auto", "recorded", "derived", "recompute"],
-    jobs: int,
+    jobs: int | None,
     settings: Sequence[str],
     reading: Reading,
     quiet: bool,
@@ -173,7 +173,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        {**read_settings(settings), "reading": reading},
+        {**read_settings(settings), **({} if jobs is None else {"threads": jobs}), "reading": reading},
         quiet,
         changes_only,
         on_error == "skip",

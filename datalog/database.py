@@ -61,6 +61,8 @@ class Database:
     `memory_limit`, in bytes or as a text such as "500MB", limits what `stats` counts. Where it would be passed, "auto" first gives up
     what it has recorded; then MemoryLimit is raised, and everything stays as it was.
 
+    Large joins are split over `threads`, one for each core unless said otherwise; results and their order are the same for any number.
+
     `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do). Where a computation
     has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
     `reading` (`datalog.sources.Reading`) says where included files are, and what a C preprocessor is told.
@@ -78,6 +80,7 @@ class Database:
         maintain: Maintain = "auto",
         coalesce: Coalesce = "hull",
         rows_per_page: int | None = None,
+        threads: int | None = None,
         orders: Orders | None = None,
         max_rounds: int | None = None,
         max_rows: int | None = None,
@@ -96,7 +99,13 @@ class Database:
         from datalog.settings import bytes_of, check_setting
         from datalog.store.values import Values
 
-        numbers = {"rows_per_page": rows_per_page, "max_rounds": max_rounds, "max_rows": max_rows, "max_seconds": max_seconds}
+        numbers = {
+            "rows_per_page": rows_per_page,
+            "threads": threads,
+            "max_rounds": max_rounds,
+            "max_rows": max_rows,
+            "max_seconds": max_seconds,
+        }
         given = {name: value for name, value in numbers.items() if value is not None}
         for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, **given}.items():
             check_setting(name, value)
@@ -111,7 +120,7 @@ class Database:
         self._values = Values()
         self._functions = ColumnFunctions(self._values, define(functions, {}))
         most_bytes = None if memory_limit is None else bytes_of(memory_limit)
-        self._options = Options(maintain, coalesce, rows_per_page, limits, failing, Memo(self._functions), most_bytes)
+        self._options = Options(maintain, coalesce, rows_per_page, limits, failing, Memo(self._functions), most_bytes, threads)
         self._entrance = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
         self._version = 0

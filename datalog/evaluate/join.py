@@ -10,7 +10,7 @@ far, as a prefix. The memo computes all such calls together, and the prefixes th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError
 from datalog.evaluate.memo import Memo
+from datalog.evaluate.threads import Crew, split_keys, split_prefixes
 from datalog.ir.core import QUERY, Type
 from datalog.kernels import encoding as code
 from datalog.kernels.triejoin import complete
@@ -31,6 +32,7 @@ Decode = Callable[[int, Type], object]
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 STEPS_A_CALL = 20_000_000
+ENDLESS = 1 << 62
 SMALLEST_BUFFER = 256
 LARGEST_BUFFER = 1 << 20  # rows; fuller buffers are emptied into a list
 LASTING_BUFFER = 1 << 12  # rows that a join keeps room for between calls
@@ -84,6 +86,7 @@ class Surroundings:
     tally: Tally
     failing: Failures
     make: Callable[[RulePlan], Join]
+    threads: int = 1
 
 
 class Join:
@@ -110,6 +113,9 @@ class Join:
         self._output = np.empty((SMALLEST_BUFFER, self.width), np.int64)
         self._records = np.empty((SMALLEST_BUFFER, code.RECORD_VALUES + self.variables), np.int64)
         self._missed = np.empty((SMALLEST_BUFFER, code.PREFIX_VALUES + self.variables + 1 + encoded.arguments), np.int64)
+        self._splits = surroundings.threads > 1 and not encoded.operations
+        self._key_slot = _key_slot(encoded)
+        self._crew = Crew(self._worker, _dismiss)
         self._whole = self.prefixes(np.empty((1, 0), np.int64))
 
     @property
@@ -163,6 +169,10 @@ class Join:
         """
         if not recording and -1 in roots[: self._positive].tolist():
             return np.empty((0, self.width), np.int64), NO_RECORDS  # an atom of an empty relation
+        if self._splits and not recording and budget is None:
+            parts = self._parts(pages, roots, prefixes, first_only)
+            if len(parts) > 1:
+                return self._apart(pages, roots, parts, first_only), NO_RECORDS
         state = self._state
         state[: code.STATE_WORDS] = AT_FIRST
         state[code.STATE_RECORDING] = recording
@@ -207,10 +217,41 @@ class Join:
             self._output = np.empty((LASTING_BUFFER, self.width), np.int64)
         if len(self._records) > LASTING_BUFFER:
             self._records = np.empty((LASTING_BUFFER, self._records.shape[1]), np.int64)
-        given = np.concatenate([*output, rows]) if output else rows
+        given = _together([*output, rows]) if output else rows
         self.rows += len(given)
         self.tally.cost += A_BINDING * len(given)
-        return given, np.concatenate([*records, kept]) if records else kept
+        return given, _together([*records, kept]) if records else kept
+
+    def _parts(self, pages: Words, roots: Words, prefixes: Words, first_only: bool) -> list[Words]:
+        """The prefixes in parts for threads, if they are worth it."""
+        if len(prefixes) != 1 or prefixes[0, code.PREFIX_LENGTH] or self._key_slot < 0 or first_only:
+            return split_prefixes(prefixes, self._around.threads)
+        at = self.encoded.words[code.PLAN_SLOTS_AT] + self._key_slot * code.SLOT_WORDS
+        columns, inner_rows = self.encoded.words[[at + code.SLOT_COLUMNS, at + code.SLOT_INNER_ROWS]].tolist()
+        return split_keys(pages, int(roots[self._key_slot]), columns, inner_rows, prefixes, self._around.threads)
+
+    def _apart(self, pages: Words, roots: Words, parts: list[Words], first_only: bool) -> Words:
+        """Output rows of parts, each completed by a join of its own."""
+        if self.encoded.compares_symbols:
+            self._around.labels()  # brought up to date by one thread only
+
+        def complete_part(worker: tuple[Join, Budget], part: Words) -> Words:
+            join, budget = worker
+            return join.complete(pages, roots, part, first_only=first_only, budget=budget)[0]
+
+        given = _together(self._crew.each(self._around.threads, parts, complete_part))
+        steps = 0
+        for join, _ in self._crew.workers:
+            steps += join.tally.steps
+            join.tally.steps = join.tally.cost = 0
+        self._made(steps)
+        self.rows += len(given)
+        self.tally.cost += A_CALL + A_PREFIX * sum(map(len, parts)) + A_BINDING * len(given)
+        return given
+
+    def _worker(self) -> tuple[Join, Budget]:
+        tally = Tally()
+        return Join(self.encoded, replace(self._around, tally=tally, threads=1)), Budget(tally, ENDLESS)
 
     def _call(self, memo: Memo) -> Words:
         """Have the missed calls computed; returns the prefixes that were put off for them."""
@@ -271,13 +312,37 @@ class Join:
         raise EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)]) from cause
 
 
+def _key_slot(encoded: EncodedPlan) -> int:
+    """The slot of a tree that has the values of the first variable for its first column; -1 if there is none."""
+    depths = encoded.plan.depths
+    if not depths or depths[0].binding or not depths[0].iterators:
+        return -1
+    return encoded.atoms.index(depths[0].iterators[0][0])
+
+
+def _dismiss(worker: tuple[Join, Budget]) -> None:
+    worker[1].limit = 0
+
+
 def written_as(head: str, text: str) -> str:
     """What messages call the rule or the query that core rules for `head` come from."""
     return f"{'query' if head.startswith(QUERY) else 'rule'} `{text}`"
 
 
 def _emptied(into: list[Words], buffer: Words, state: Words, counter: int) -> Words:
-    """Keep what the buffer holds, and return a buffer with room: a larger one as long as that helps."""
-    into.append(buffer[: state[counter]].copy() if len(buffer) >= LARGEST_BUFFER else buffer[: state[counter]])
+    """Keep what the buffer holds, and return another, larger one as long as that helps."""
+    into.append(buffer[: state[counter]])
     state[counter] = 0
-    return buffer if len(buffer) >= LARGEST_BUFFER else np.empty((4 * len(buffer), buffer.shape[1]), np.int64)
+    return np.empty((min(4 * len(buffer), LARGEST_BUFFER), buffer.shape[1]), np.int64)
+
+
+def _together(blocks: list[Words]) -> Words:
+    """The rows of all blocks, each of which is given up as soon as it is copied: so there is not twice as much memory in use."""
+    whole = np.empty((sum(map(len, blocks)), blocks[0].shape[1]), np.int64)
+    end = len(whole)
+    while blocks:
+        block = blocks.pop()
+        whole[end - len(block) : end] = block
+        end -= len(block)
+        del block
+    return whole

@@ -62,6 +62,7 @@ class Options:
     failing: Failing = "error"
     memo: Memo | None = None
     memory_limit: int | None = None  # bytes
+    threads: int | None = None  # for large joins; None: one a core
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Engine:
         self._facts: Mapping[str, Words] | None = facts  # until the storage holds them
         statistics = Counted(self._size, self._relation)
         estimate(program, statistics)
-        self.joins = Joins(program, self.storage, values, statistics, options.memo, options.failing == "skip")
+        self.joins = Joins(program, self.storage, values, statistics, options.memo, options.failing == "skip", options.threads)
         self.functions = Functions(program, self.storage, values, self.joins)
         self.strata = [self._live(number) for number in range(len(program.strata))]
         self._visited = [*self.strata]  # by the last transaction

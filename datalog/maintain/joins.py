@@ -17,6 +17,7 @@ from datalog.evaluate.fixpoint import DeltaJoin
 from datalog.evaluate.join import Failures, Join, Surroundings
 from datalog.evaluate.memo import Memo
 from datalog.evaluate.primitives import ColumnFunctions
+from datalog.evaluate.threads import all_cores
 from datalog.ir.core import CoreProgram
 from datalog.maintain.recursive import ChangeJoin, SupportJoin
 from datalog.plan.encode import YOUNGEST, encode_plan
@@ -40,13 +41,16 @@ class Joins:
         statistics: Statistics,
         memo: Memo | None = None,
         skip_failing: bool = False,
+        threads: int | None = None,
     ) -> None:
         self.program, self.plan = program, plan_program(program, statistics)
         self.statistics = statistics
         self._storage, self._values = storage, values
         self.memo = Memo(ColumnFunctions(values)) if memo is None else memo
         self.failing = Failures(skip_failing)
-        self._surroundings = Surroundings(values.symbols.labels, values.decode, self.memo, storage.tally, self.failing, self.join)
+        self._surroundings = Surroundings(
+            values.symbols.labels, values.decode, self.memo, storage.tally, self.failing, self.join, threads or all_cores()
+        )
         self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
         sources = {stratum.aggregate.source for stratum in program.strata if stratum.aggregate is not None}
         for name, predicate in program.predicates.items():
