@@ -22,11 +22,13 @@ from datalog.io.literals import parse as parse_cell
 from datalog.io.nulls import NO_NULLS, Nulls, defaults_of, give_account, tokens_of
 from datalog.ir.core import Predicate
 from datalog.store.interner import Codes
+from datalog.store.memory import give_back_heap
 from datalog.store.values import BadValue, Values
 from datalog.syntax.tree import Directive
 
 GZIP = b"\x1f\x8b"
 LAYOUTS = {".csv": Layout(",", rfc4180=True), ".tsv": Layout(), ".facts": Layout(), ".txt": Layout()}
+LARGE = 1 << 23  # bytes of a file whose reading leaves much memory behind
 LATER = (".parquet", ".arrow", ".feather", ".jsonl", ".json", ".db", ".sqlite")
 
 
@@ -115,6 +117,8 @@ def parse(data: bytes, layout: Layout, predicate: Predicate, values: Values, pat
     if predicate.nullary:
         return parse_nullary(data, layout, predicate, path)
     codes, rejected = parse_delimited(data, layout, predicate, values, str(path), nulls)
+    if len(data) > LARGE:
+        give_back_heap()
     give_account(rejected, nulls, path, predicate)
     return codes
 

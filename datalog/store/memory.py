@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +49,28 @@ def new_range(count: int, huge: bool) -> Range | None:
         with suppress(OSError):  # some systems have none
             memory.madvise(mmap.MADV_HUGEPAGE)
     return Range(np.frombuffer(memory, np.int64), memory)
+
+
+def give_back_heap() -> None:
+    """Let the system have what the process has freed, of which Arrow and the C library (glibc) keep large parts. Some milliseconds."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        return trim
+    return None
 
 
 @cache

@@ -23,11 +23,11 @@ import numpy as np
 from datalog.errors import InternalError, MemoryLimit
 from datalog.kernels.jit import Words
 from datalog.kernels.layout import CTL_WORDS, FREE, LEDGER_STACKS, RECYCLED, RETIRED, TAKEN, TOP, TRANSACTION
-from datalog.store.memory import Range, new_range, physical_words
+from datalog.store.memory import Range, give_back_heap, new_range, physical_words
 
 FIRST_PAGES = 64
 SMALL = 4096  # pages: up to so many are copied when the pool grows
-MANY = 8192  # pages: when so many become free at once, a third of the pool, those at its end are given back
+MANY = 8192  # pages: a transaction that took so many has left memory behind; if so many become free, a third of all, some are given back
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +87,27 @@ class PagePool:
         """End the transaction and make what it wrote the current version; its number. O(pages retired)."""
         with self._lock:
             number = self._end()
+            large = self.ctl[TAKEN] > MANY
             if self.ctl[RETIRED]:
                 self._retired.append((number, self.ledger[RETIRED, : self.ctl[RETIRED]].copy()))
             self._free(self.ledger[RECYCLED, : self.ctl[RECYCLED]])
             self.ctl[TAKEN] = self.ctl[RETIRED] = self.ctl[RECYCLED] = 0
             self.committed = number
             self._reclaim()
+        if large:
+            give_back_heap()
         return number
 
     def abort(self) -> None:
         """End the transaction and forget what it wrote. O(pages taken)."""
         with self._lock:
             self._end()
+            large = self.ctl[TAKEN] > MANY
             self._free(self.ledger[TAKEN, : self.ctl[TAKEN]])
             self.ctl[TAKEN] = self.ctl[RETIRED] = self.ctl[RECYCLED] = 0
             self._reclaim()
+        if large:
+            give_back_heap()
 
     def pin(self) -> int:
         """Keep the current committed version readable until `unpin` of the number returned."""

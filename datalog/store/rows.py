@@ -1,4 +1,7 @@
-"""Blocks of rows, `int64[n, k]`: sorting, and adding up weights. The arguments are never changed, and may be the results."""
+"""Blocks of rows, `int64[n, k]`: sorting, and adding up weights.
+
+The arguments may be the results. They are never changed, but that with `own` the rows may be: nobody needs them as they were.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ FEW = 64  # rows that are sorted at once, not looked through first
 NO_WEIGHTS = np.empty(0, np.int64)
 
 
-def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
+def consolidate(rows: Words, weights: Words, own: bool = False) -> tuple[Words, Words]:
     """The distinct rows in ascending order with the sums of their weights, without those that add up to 0.
 
     O(n log n), and O(n) for sorted rows.
@@ -24,7 +27,7 @@ def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
     if len(rows) < 2:
         kept = int(weights[0] != 0) if len(rows) else 0
         return np.ascontiguousarray(rows[:kept]), weights[:kept]
-    sortable = _as_block(rows)
+    sortable = _as_block(rows, own)
     if sortable is None:
         if weights.all():
             return rows, weights
@@ -35,16 +38,16 @@ def consolidate(rows: Words, weights: Words) -> tuple[Words, Words]:
     return sortable[:count], weights[:count]
 
 
-def sort_distinct(rows: Words) -> Words:
+def sort_distinct(rows: Words, own: bool = False) -> Words:
     """The distinct rows in ascending order. O(n log n), and O(n) for sorted rows."""
     if len(rows) < 2:
         return np.ascontiguousarray(rows)
-    sortable = _as_block(rows)
+    sortable = _as_block(rows, own)
     return rows if sortable is None else sortable[: _consolidate(sortable, NO_WEIGHTS)]
 
 
-def _as_block(rows: Words) -> Words | None:
-    """A C-contiguous copy of the rows, or None if they are distinct, ascend and lie as they should."""
+def _as_block(rows: Words, own: bool) -> Words | None:
+    """A C-contiguous block of the rows that may be written, or None if they are distinct, ascend and lie as they should."""
     if len(rows) < FEW or not rows.flags.c_contiguous:
         return np.array(rows, order="C")
-    return None if ascending(rows) == len(rows) else rows.copy()
+    return None if ascending(rows) == len(rows) else rows if own else rows.copy()

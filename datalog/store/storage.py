@@ -159,7 +159,7 @@ class Storage:
     def _build(self, arrangement: Arrangement, rows: Words, payload: Words | None) -> int:
         """A new tree of distinct rows given in declared order."""
         self.tally.cost += A_BUILD * len(rows)
-        arranged, payload = _sorted(arrangement.turned(rows), payload)
+        arranged, payload = _sorted(arrangement.turned(rows), payload, own=not arrangement.in_order)
         return arrangement.tree.build(arranged, payload)
 
     # --- versions --------------------------------------------------------------------------------------------------------
@@ -298,13 +298,13 @@ class Storage:
 
 
 @overload
-def _sorted(rows: Words, carried: Words) -> tuple[Words, Words]: ...
+def _sorted(rows: Words, carried: Words, own: bool = ...) -> tuple[Words, Words]: ...
 @overload
-def _sorted(rows: Words, carried: None) -> tuple[Words, None]: ...
+def _sorted(rows: Words, carried: None, own: bool = ...) -> tuple[Words, None]: ...
 @overload
-def _sorted(rows: Words, carried: Words | None) -> tuple[Words, Words | None]: ...
-def _sorted(rows: Words, carried: Words | None) -> tuple[Words, Words | None]:
-    """Distinct rows in lexicographic order, and what they carry (no zeros) with them."""
+def _sorted(rows: Words, carried: Words | None, own: bool = ...) -> tuple[Words, Words | None]: ...
+def _sorted(rows: Words, carried: Words | None, own: bool = False) -> tuple[Words, Words | None]:
+    """Distinct rows in lexicographic order, and what they carry (no zeros) with them; with `own` the rows may be overwritten."""
     if len(rows) < 2:
         return np.ascontiguousarray(rows), carried
-    return (sort_distinct(rows), None) if carried is None else consolidate(rows, carried)
+    return (sort_distinct(rows, own), None) if carried is None else consolidate(rows, carried, own)
