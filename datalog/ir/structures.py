@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
+from datalog.errors import InternalError
 from datalog.ir.branch import Branch
 from datalog.ir.core import Type
 
@@ -88,12 +89,11 @@ class Structure(Type):
 
     def place(self, projection: str) -> tuple[int, int]:
         """Which shape, and which of its fields, a projection gives."""
-        return next(
-            (number, place)
-            for number, shape in enumerate(self.shapes)
-            for place in range(len(shape.fields))
-            if shape.projection(place) == projection
-        )
+        for number, shape in enumerate(self.shapes):
+            for place in range(len(shape.fields)):
+                if shape.projection(place) == projection:
+                    return number, place
+        raise InternalError(f"{self.value} has no field {projection}")
 
 
 def is_structural(name: str) -> bool:

@@ -18,7 +18,7 @@ from datalog.ir.core import Apply, CoreAtom, CoreBinding, CoreFilter, CoreRule, 
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Constant, Literal, Negation, Operation, Rule, Term, Variable, Wildcard
 from datalog.ir.occurrences import literal_names, term_names
 from datalog.ir.primitives import GENERATORS
-from datalog.ir.structures import WHICH, Structure, is_structural, shape_made
+from datalog.ir.structures import FIELD, WHICH, Structure, shape_made
 from datalog.ir.text import format_term
 
 
@@ -124,7 +124,7 @@ def _is_part(literal: Literal, value: Variable, maker: Operation) -> bool:
             return left == value
         case Comparison(operator="=", left=Operation(name=name, arguments=(argument,)), right=Constant(value=number)) if name == WHICH:
             return argument == value and isinstance(number, int) and type_.shapes[number].constructor == maker.name
-        case Comparison(operator="=", left=part, right=Operation(name=name, arguments=(argument,))) if is_structural(name):
+        case Comparison(operator="=", left=part, right=Operation(name=name, arguments=(argument,))) if name.startswith(FIELD):
             if argument != value:
                 return False
             number, place = type_.place(name)
