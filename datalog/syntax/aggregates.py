@@ -48,9 +48,15 @@ class Level:
 
     before: Word | None
     waiting: list[Word] = field(default_factory=list)
+    users: int = 0  # the user's own aggregates, `@@f`, that wait for their colons
+    initial: int = 0  # those that wait for the comma behind their first values
 
     def comma(self) -> None:
         """The comma belongs to a word that takes one more argument, or else to the call before the bracket."""
+        if self.users or self.initial:
+            self.initial -= not self.users
+            self.drop(0)
+            return
         words = [word for word in self.waiting if word.begun and word.commas < AGGREGATES[word.name] - 1]
         if word := chosen(words):
             self.drop(self.waiting.index(word) + 1)
@@ -64,6 +70,9 @@ class Level:
         word = chosen([word for word in self.waiting if word.fits()])
         if word is not None:
             del self.waiting[self.waiting.index(word) :]
+        elif self.users:
+            self.users -= 1
+            self.initial += 1
         return word
 
     def drop(self, first: int) -> None:
@@ -103,8 +112,10 @@ def aggregates(text: str, start: int) -> tuple[set[int], int]:
         if token in AGGREGATES:
             previous = Word(match.start(), token)
             level.waiting.append(previous)
+        elif token == "@" and last == "@":
+            level.users += 1
         elif token in ("(", "[", "{"):
-            if token == "{" and last != ":" and (missing := level.colon()):
+            if token == "{" and last not in (":", ",") and (missing := level.colon()):
                 found.add(missing.start)  # its colon is forgotten
             levels.append(Level(word_before))
             if token == "[" and word_before is not None:

@@ -21,6 +21,7 @@ OPERAND = re.compile(r'[A-Za-z0-9_?"]')
 BAD_NUMBER = re.compile(r"[0-9]+[A-Za-z_]")
 UNKNOWN_DIRECTIVE = re.compile(r"\.[A-Za-z_]\w*")
 
+PREPROCESSOR_HINT = "this line is for a C preprocessor, which was not run"
 COMMENT_HINT = "a comment begins with `//`, or stands between `/*` and `*/`"
 
 # What people write who come from another language; the first that matches the text at the error gives the hint.
@@ -32,7 +33,7 @@ CONFUSIONS = (
     (r"\|\|?|\\/|or\b", "`or` is written as a semicolon"),
     (r"\\\+|~|¬|not\b", "negation is written `!`"),
     (r"'", "strings stand in double quotes"),
-    (r"#[ \t]*(?:define|undef|include|if|else|elif|endif|error|pragma)", "this line is for a C preprocessor, which was not run"),
+    (r"#[ \t]*(?:define|undef|include|if|else|elif|endif|error|pragma)\b", PREPROCESSOR_HINT),
     (r"#|--", COMMENT_HINT),
     (r"\?-", "a program holds no queries: ask them in the REPL or with `query`"),
 )
@@ -61,6 +62,9 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
     text = source.text
     if unfinished := _unfinished(source, stopped):
         return unfinished
+    if stopped == len(text) and {"FACT", "RBRACE"} <= expected and (opening := _open_component(text)) is not None:
+        hint = "its clauses stand between braces, and the closing one is missing"
+        return Mistake(source.diagnostic("this component does not end", opening, opening + len(".comp"), hint), None)
     before = list(takewhile(lambda token: token.start() < stopped, tokens(text, clause)))
     found = next(tokens(text, stopped), None)
     begins_line = found is not None and (not before or "\n" in text[before[-1].end() : found.start()])
@@ -93,7 +97,7 @@ def _misplaced(source: Source, before: list[re.Match[str]], found: re.Match[str]
     else:
         wanted = "a clause" if not before and "FACT" in expected else _wanted(expected)
         message, hint = f"expected {wanted}, found {_quoted(token)}", _hint(source.text, start, before, expected)
-    if not before and hint == COMMENT_HINT:
+    if not before and hint in (COMMENT_HINT, PREPROCESSOR_HINT):
         resume: int | None = source.line_end(start)
     elif not before and token == ")":
         resume = found.end()
@@ -123,6 +127,22 @@ def _unfinished(source: Source, stopped: int) -> Mistake | None:
     hint = 'a string ends with `"` on the line on which it begins; a line break in it is written `\\n`'
     diagnostic = source.diagnostic("this string does not end", stopped, stopped + len(line), hint)
     return Mistake(diagnostic, end if line.endswith(".") else _resume(text, end, end))
+
+
+def _open_component(text: str) -> int | None:
+    """Where the innermost component begins that is open at the end of the text."""
+    open_braces: list[int | None] = []
+    begun: int | None = None
+    for token in tokens(text, 0):
+        match token.group():
+            case ".comp":
+                begun = token.start()
+            case "{":
+                open_braces.append(begun)
+                begun = None
+            case "}" if open_braces:
+                open_braces.pop()
+    return next((start for start in reversed(open_braces) if start is not None), None)
 
 
 def _resume(text: str, clause: int, stopped: int) -> int | None:
@@ -181,7 +201,9 @@ def _hint(text: str, stopped: int, before: list[re.Match[str]], expected: frozen
         return "a functional predicate is declared so: .decl F(x: number) = y: number"
     if hint := _hint_of_aggregate(words, rest, expected):
         return hint
-    for pattern, hint in CONFUSIONS:
+    if ("as", "(") == tuple(words[-3:-1]) and found == ")":
+        return "a value is taken for one of another type with as(x, number)"
+    for pattern, hint in CONFUSIONS if words[:1] != [".type"] else ():
         if re.match(pattern, text[stopped : stopped + 12]):
             return hint
     if hint := _hint_of_part(words, expected):
@@ -205,6 +227,8 @@ def _hint_of_part(words: list[str], expected: frozenset[str]) -> str:
     """What belongs behind the words of a clause so far."""
     previous = words[-1] if words else ""
     if expected - {"LSQB"} == {"LPAR"}:
+        if words[-2:-1] == ["@"]:
+            return f"a functor of your own is called with parentheses: @{previous}(x)"
         return "an atom has parentheses, also one without terms: p()"
     if words[:1] == [".comp"] and "LBRACE" in expected:
         return "a component has its clauses in braces: .comp C { … }"
