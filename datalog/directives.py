@@ -23,7 +23,7 @@ def find_mistakes(directives: Iterable[Directive], predicates: Mapping[str, Pred
     found: list[Diagnostic] = []
     placed: list[tuple[Directive, Place]] = []
     for directive in directives:
-        if directive.kind == "printsize":
+        if directive.kind in ("printsize", "limitsize"):
             continue
         try:
             place = place_of(directive)

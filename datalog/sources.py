@@ -95,7 +95,9 @@ class _Reader:
                 raise ProgramError([source.diagnostic(f"cannot read {path}: {reason}", name.start(), name.end())]) from error
             column = source.place(name.end())[1] - 1
             yield text[done : token.start()]
-            yield f'\n# 1 "{path}" 1\n'
+            if text[source.line_start(token.start()) : token.start()].strip():
+                yield f'\n# {line} "{origin}"\n'  # the mark of what is included stands on the line of its directive
+            yield f'# 1 "{path}" 1\n'
             yield self.complete(included, str(path), depth + 1)
             yield f'\n# {line} "{origin}" 2\n{" " * column}'
             done = name.end()

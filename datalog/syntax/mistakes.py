@@ -201,7 +201,7 @@ def _hint(text: str, stopped: int, before: list[re.Match[str]], expected: frozen
         return "a functional predicate is declared so: .decl F(x: number) = y: number"
     if hint := _hint_of_aggregate(words, rest, expected):
         return hint
-    if ("as", "(") == tuple(words[-3:-1]) and found == ")":
+    if words[-3:-1] == ["as", "("] and found == ")":
         return "a value is taken for one of another type with as(x, number)"
     for pattern, hint in CONFUSIONS if words[:1] != [".type"] else ():
         if re.match(pattern, text[stopped : stopped + 12]):
