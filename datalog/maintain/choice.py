@@ -17,7 +17,8 @@ from statistics import median
 from datalog.evaluate.join import Budget
 from datalog.store.tally import Tally
 
-SHARE = 0.25  # of an evaluation's work; the small steps' work is scattered, and takes about twice the time
+SHARE = 0.25  # of an evaluation's work
+SCATTERED = 0.5  # of that share where the stratum is recursive: its small steps are scattered, and take two to three times the time
 MOST_LOST = 0.25  # of the rows that a stratum reads; where more go, what is left is evaluated anew
 FLOOR = 5_000  # what is always allowed: about half a millisecond
 REMEMBERED = 5  # transactions whose work a changed row is kept
@@ -34,9 +35,9 @@ BETTER = 0.5  # times the steps of delta plans
 class Choice:
     """What a stratum's evaluation and its transactions have cost; `active` is False where a way is forced."""
 
-    def __init__(self, tally: Tally, active: bool) -> None:
+    def __init__(self, tally: Tally, active: bool, recursive: bool = False) -> None:
         self.active = active
-        self._tally = tally
+        self._tally, self._part = tally, SCATTERED if recursive else 1.0
         self.budget = Budget(tally, 0) if active else None
         self._rates: deque[float] = deque(maxlen=REMEMBERED)  # work a changed row
         self._evaluation = 0
@@ -65,7 +66,7 @@ class Choice:
         self._seen += 1
         if lost > MOST_LOST:
             return True
-        allowed = int(SHARE * max(self._evaluation, self._size) * (1 - lost) ** 2) + FLOOR
+        allowed = int(SHARE * self._part * max(self._evaluation, self._size) * (1 - lost) ** 2) + FLOOR
         self.budget.limit = self._tally.cost + allowed
         if max(self._rates, default=0.0) * changed <= allowed or median(self._rates) * changed <= allowed:
             return False

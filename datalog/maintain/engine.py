@@ -194,7 +194,7 @@ class Engine:
     def _live(self, place: int) -> LiveStratum:
         stratum = self.program.strata[place]
         reads = frozenset(atom.predicate for number in stratum.rules for atom in self.program.rules[number].atoms)
-        choice = Choice(self.storage.tally, self.options.maintain == "auto")
+        choice = Choice(self.storage.tally, self.options.maintain == "auto", stratum.recursive)
         if stratum.aggregate is not None:
             reads = frozenset((stratum.aggregate.read, stratum.aggregate.needs)) - {""}
             aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate)

@@ -72,6 +72,17 @@ def test_the_last_word_on_a_row_wins_within_and_across_calls(db: Database) -> No
     assert (tx.changes["edge"].inserted, tx.changes["edge"].deleted) == ([(9, 9)], [])
 
 
+def test_changes_come_as_arrow_tables_too(db: Database) -> None:
+    with db.transaction() as tx:
+        tx.insert("edge", [(4, 5), (0, 1)])
+        tx.delete("edge", [(2, 3)])
+    come, gone = tx.changes["path"].to_arrow()
+    assert come.column_names == list(db["path"].columns)
+    assert [tuple(row.values()) for row in come.to_pylist()] == tx.changes["path"].inserted
+    assert [tuple(row.values()) for row in gone.to_pylist()] == tx.changes["path"].deleted
+    assert [table.num_rows for table in tx.changes["blocked"].to_arrow()] == [0, 0]
+
+
 def test_inserting_what_is_there_and_deleting_what_is_not_changes_nothing(db: Database) -> None:
     version, before = db.version, contents(db)
     with db.transaction() as tx:
