@@ -21,6 +21,7 @@ from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
+from datalog.analysis.subtypes import check_subtypes
 from datalog.analysis.translate import Translation
 from datalog.analysis.type_system import declare_types
 from datalog.analysis.types import Inference
@@ -50,6 +51,8 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     for clause in clauses:
         check_forms(clause, primitives, findings)
     inference.settle()
+    for clause in clauses if types.has_subtypes else ():
+        check_subtypes(clause, types, known, inference, findings)
 
     facts: list[formulas.Atom] = []
     rules: list[formulas.Rule] = []

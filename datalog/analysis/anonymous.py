@@ -6,6 +6,7 @@
 
 A variable is replaced by the record that it equals where it stands in no other place than beside `=` and `!=`: nothing would say of
 which type it is. Branches of algebraic types are treated alike.
+Records of different lengths are left as they are: no type has both.
 """
 
 from __future__ import annotations
@@ -100,19 +101,20 @@ def _by_parts(literal: Literal) -> Iterator[Literal]:
             return
         case Comparison(operator="=", left=Record() | Branch() as left, right=Record() | Branch() as right):
             if not _alike(left, right):
-                yield Truth(False, literal.span)
+                yield literal if isinstance(left, Record) and isinstance(right, Record) else Truth(False, literal.span)
                 return
             for one, other in zip(operands(left), operands(right), strict=True):
                 if not isinstance(one, Wildcard) and not isinstance(other, Wildcard):
                     yield from _by_parts(Comparison("=", one, other, literal.span))
         case Comparison(operator="!=", left=Record() | Branch() as left, right=Record() | Branch() as right):
+            if not _alike(left, right):
+                yield literal if isinstance(left, Record) and isinstance(right, Record) else Truth(True, literal.span)
+                return
             tests = [
                 tuple(_by_parts(Comparison("!=", one, other, literal.span)))
-                for one, other in zip(operands(left), operands(right), strict=False)
+                for one, other in zip(operands(left), operands(right), strict=True)
             ]
-            if not _alike(left, right):
-                yield Truth(True, literal.span)
-            elif len(tests) > 1:
+            if len(tests) > 1:
                 yield Disjunction(tuple(Conjunction(test, literal.span) for test in tests), literal.span)
             else:
                 yield from tests[0] if tests else (Truth(False, literal.span),)

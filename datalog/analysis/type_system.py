@@ -39,6 +39,11 @@ class Types:
         self._of_branch = {shape.name: one for one in self.structures if not one.record for shape in one.shapes}
 
     @property
+    def has_subtypes(self) -> bool:
+        """Whether the program tells types apart that are one at run time."""
+        return any(isinstance(one, UnionDeclaration) or getattr(one, "subtype", False) for one in self._declared.values())
+
+    @property
     def any(self) -> Allowed:
         """What a type may be of which nothing is known."""
         return ANY | self.structures
@@ -134,24 +139,22 @@ class _Declarations:
         if name in self._bases:
             return self._bases[name]
         if name in above:
-            cycle = " → ".join((*above[above.index(name) :], name))
-            self._findings.add(
-                self._declared[above[-1]].span, f"type `{name}` is defined by itself: {cycle}", f"one of them must be a {LISTED}"
-            )
+            cycle = above[above.index(name) :]
+            for at, member in enumerate(cycle):
+                around = " → ".join((*cycle[at:], *cycle[: at + 1]))
+                hint = f"one of them must be a {LISTED}"
+                self._findings.add(self._declared[member].span, f"type `{member}` is defined by itself: {around}", hint)
             return None
         declared = self._declared[name]
         assert isinstance(declared, TypeDeclaration | UnionDeclaration)
         above = (*above, name)
         if isinstance(declared, TypeDeclaration):
             base = self._part(declared.base, declared, above)
-            if declared.subtype and isinstance(base, Structure) and base.record:
-                self._findings.add(
-                    declared.span, f"`{declared.base}` is a record type and has no subtypes", f"write .type {name} = {declared.base}"
-                )
-            if declared.subtype and isinstance(self._declared.get(declared.base), UnionDeclaration):
-                self._findings.add(
-                    declared.span, f"`{declared.base}` is a union and has no subtypes", f"write .type {name} = {declared.base}"
-                )
+            below = self._declared.get(declared.base)
+            if declared.subtype and isinstance(below, RecordDeclaration | UnionDeclaration):
+                what = "union" if isinstance(below, UnionDeclaration) else "record type"
+                hint = f"write .type {name} = {declared.base}"
+                self._findings.add(declared.span, f"`{declared.base}` is a {what} and has no subtypes", hint)
         else:
             base = self._union(declared, above)
         self._bases[name] = base
@@ -167,6 +170,8 @@ class _Declarations:
         bases: dict[Type, str] = {}
         for member in union.members:
             base = self._part(member, union, above)
+            if base is None:
+                return None
             if isinstance(base, Structure):
                 what = "record" if base.record else "algebraic"
                 self._findings.add(
@@ -175,12 +180,11 @@ class _Declarations:
                     "a union is of numbers, or of symbols, or of other types without parts",
                 )
                 return None
-            if base is not None:
-                bases.setdefault(base, member)
+            bases.setdefault(base, member)
         if len(bases) > 1:
             parts = " and ".join(f"{base.value} (`{member}`)" for base, member in bases.items())
             self._findings.add(union.span, f"the union `{union.name}` mixes {parts}", "its members need one primitive type")
-        return next(iter(bases), None) if len(bases) == 1 else None
+        return next(iter(bases)) if len(bases) == 1 else None
 
     def _define(self, declared: RecordDeclaration | AlgebraicDeclaration) -> None:
         structure = self._bases[declared.name]

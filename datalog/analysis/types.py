@@ -71,7 +71,7 @@ _NOUNS: dict[Allowed, str] = {
     _SIGNED: "a number or a float",
     _HUGE: "an unsigned or a float",
     TIMES: "a date or a datetime",
-    ANY: "of a type without parts",
+    ANY: "of a type that has an order",
 }
 
 
@@ -158,7 +158,7 @@ def noun(allowed: Allowed) -> str:
         return _NOUNS[allowed]
     if len(allowed) == 1:
         (only,) = allowed
-        return f"a {only.value}"
+        return f"a `{only.value}`" if isinstance(only, Structure) else f"a {only.value}"
     if Type.FLOAT in allowed and allowed <= DECIMALS | {Type.FLOAT}:
         least = min(type_.scale for type_ in allowed & DECIMALS)
         return f"a float, or a decimal with {least} digits behind the point or more" if least else "a float or a decimal"
@@ -393,7 +393,7 @@ class Inference:
             self._unknown(term.term, cells)
             return False
         inner = Cell(self._any)
-        if isinstance(term.term, Nil | Record | Branch) or (literal(term.term) is not None and base in literal_types(_literal(term.term))):
+        if isinstance(term.term, Nil | Record | Branch) or literal(term.term) is not None:
             inner = Cell(frozenset({base}), f"`as`, {place(term.span)}")  # the cast says what was meant
         self._require(term.term, inner, _Demand(f"what is cast to `{term.type}`", "write a value of that type"), cells)
         if target.merge(Cell(frozenset({base}), f"`as`, {place(term.span)}")):
@@ -466,12 +466,6 @@ class Inference:
 
 def _common(slots: Iterable[Slot]) -> Allowed:
     return ANY.intersection(*(slot.types for slot in slots if slot.same))
-
-
-def _literal(term: Term) -> Constant:
-    constant = literal(term)
-    assert constant is not None
-    return constant
 
 
 def _described(term: Nil | Record | Branch) -> str:
