@@ -245,14 +245,14 @@ def apply_one(operation: int, kind: int, code: np.int64, unit: int, state: Words
         if kind == KIND_FLOAT:
             return code_of(-float_of(code))
         if kind == KIND_UNSIGNED:
-            return _apply_unsigned(CODE_SUBTRACT, np.int64(LOWEST), code, state)
-        return _apply_number(CODE_SUBTRACT, np.int64(0), code, state)
+            return _apply_unsigned(int(CODE_SUBTRACT), np.int64(LOWEST), code, state)
+        return _apply_number(int(CODE_SUBTRACT), np.int64(0), code, state)
     if operation == CODE_ABSOLUTE:
         if kind == KIND_FLOAT:
             return code_of(abs(float_of(code)))
         if kind == KIND_UNSIGNED or code >= 0:
             return np.int64(code)
-        return _apply_number(CODE_SUBTRACT, np.int64(0), code, state)
+        return _apply_number(int(CODE_SUBTRACT), np.int64(0), code, state)
     if operation == CODE_COMPLEMENT:
         return np.int64(~code)  # of an unsigned, too: the flipped top bit is complemented with the others
     if operation == CODE_NOT:

@@ -81,6 +81,14 @@ def _last_below(
     pages: Words, page: int, low: int, high: int, rows: int, plan: Words, prefix_at: int, level: int, state: Words, value: int
 ) -> int:
     """The last entry in [low, high) whose row is below (prefix, value); low where there is none."""
+    if level == 0:  # most jumps go from one first value to another
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if pages[page, HEADER + middle] < value:
+                low = middle
+            else:
+                high = middle
+        return low
     while high - low > 1:
         middle = (low + high) >> 1
         if _is_below(pages, page, middle, rows, plan, prefix_at, level, state, value):
@@ -161,9 +169,8 @@ def _jump(
                 break
             best = up
     if best > 0:
-        child = state[cursor + CURSOR_STACK + 2 * best + 1] + 1
-        page = state[cursor + CURSOR_STACK + 2 * best]
-        _descend(pages, plan, state, cursor, best, page, child, level, prefix_at, children, rows, inner_rows, value)
+        state[cursor + CURSOR_STACK + 2 * best + 1] += 1
+        _descend(pages, plan, state, cursor, int(best), level, prefix_at, children, rows, inner_rows, value)
     else:
         state[cursor + CURSOR_STACK + 1] = pages[state[cursor + CURSOR_STACK], COUNT]
     _land(pages, plan, state, cursor, level, prefix_at, children, rows)
@@ -176,8 +183,6 @@ def _descend(
     state: Words,
     cursor: int,
     top: int,
-    page: int,
-    child: int,
     level: int,
     prefix_at: int,
     children: int,
@@ -185,16 +190,18 @@ def _descend(
     inner_rows: int,
     value: int,
 ) -> None:
-    """Go down from entry `child` of the page that is `top` levels above a leaf, to the first row >= (prefix, value) or to the end
-    of the leaf before it."""
+    """Go down from where the iterator stands `top` levels above its leaf to the first row >= (prefix, value), or to the end of the leaf
+    before that."""
+    page = state[cursor + CURSOR_STACK + 2 * top]
+    child = state[cursor + CURSOR_STACK + 2 * top + 1]
     for up in range(top, 0, -1):
-        child = _last_below(pages, page, child, pages[page, COUNT], inner_rows, plan, prefix_at, level, state, value)
+        child = _last_below(pages, page, int(child), pages[page, COUNT], inner_rows, plan, prefix_at, level, state, value)
         state[cursor + CURSOR_STACK + 2 * up] = page
         state[cursor + CURSOR_STACK + 2 * up + 1] = child
         page = pages[page, children + child]
         child = 0
     state[cursor + CURSOR_STACK] = page
-    entry = _last_below(pages, page, 0, pages[page, COUNT], rows, plan, prefix_at, level, state, value)
+    entry = _last_below(pages, page, int(child), pages[page, COUNT], rows, plan, prefix_at, level, state, value)
     if _is_below(pages, page, entry, rows, plan, prefix_at, level, state, value):
         entry += 1
     state[cursor + CURSOR_STACK + 1] = entry
@@ -273,7 +280,7 @@ def open_cursor(pages: Words, roots: Words, plan: Words, state: Words, iterator:
             if state[cursor + CURSOR_AT_END] == 0 and state[cursor + CURSOR_KEY] < value:
                 entry = state[cursor + CURSOR_STACK + 1]
             limit = pages[page, COUNT]
-            entry = lower_bound(pages, page, HEADER, entry, limit, value)
+            entry = lower_bound(pages, page, HEADER + level * rows, entry, limit, value)
             state[cursor + CURSOR_AT_END] = 0
             state[cursor + CURSOR_LIMIT] = limit
             state[cursor + CURSOR_STACK + 1] = entry
@@ -288,8 +295,11 @@ def open_cursor(pages: Words, roots: Words, plan: Words, state: Words, iterator:
         inner_rows = plan[slot + SLOT_INNER_ROWS]
         children = HEADER + plan[slot + SLOT_COLUMNS] * inner_rows
         state[cursor + CURSOR_HEIGHT] = height
-        _descend(pages, plan, state, cursor, height, root, 0, 0, 0, children, rows, inner_rows, value)
-        _land(pages, plan, state, cursor, 0, 0, children, rows)
+        state[cursor + CURSOR_STACK + 2 * height] = root
+        state[cursor + CURSOR_STACK + 2 * height + 1] = 0
+        prefix_at = plan[row + ITERATOR_PREFIX_AT]
+        _descend(pages, plan, state, cursor, height, level, prefix_at, children, rows, inner_rows, value)
+        _land(pages, plan, state, cursor, level, prefix_at, children, rows)
         return
     parent = cursors + plan[row + ITERATOR_PARENT] * CURSOR_WORDS
     height = state[parent + CURSOR_HEIGHT]

@@ -138,6 +138,9 @@ def kernel(signature: Signature, budget: Budget | None = None) -> Callable[[Func
 
 
 def device(function: Function) -> Function:
-    """A function that kernels call: compiled into each of them, for the types with which they call it."""
+    """A function that kernels call: compiled into each of them, for the types with which they call it.
+
+    A constant is a type of its own, which is a variant to compile; `int(…)` around a constant makes it a plain number.
+    """
     devices.add(cast(FunctionType, function))
     return function
