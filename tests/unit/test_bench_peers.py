@@ -116,11 +116,10 @@ def test_a_run_goes_on_with_the_figures_that_are_kept(tmp_path: Path, monkeypatc
     suite.run(_report(), 0.5, settings)
     assert keep.read_text(encoding="utf-8") == first
     readme.write_text("# Title\n\n<!-- benchmarks -->\nold\n<!-- end of benchmarks -->\n\nmore\n", encoding="utf-8")
-    suite.run(_report(), 0.5, replace(settings, report_only=True, readme=readme))
+    suite.run(_report(), 0.5, replace(settings, report_only=True, readme=readme, chart=tmp_path / ".figures" / "chart.svg"))
     text = readme.read_text(encoding="utf-8")
-    assert text.startswith("# Title\n\n<!-- benchmarks -->\n\n| workload | ours |") and text.endswith(
-        "<!-- end of benchmarks -->\n\nmore\n"
-    )
+    assert text.startswith("# Title\n\n<!-- benchmarks -->\n\n![") and text.endswith("<!-- end of benchmarks -->\n\nmore\n")
+    assert "(.figures/chart.svg)" in text and (tmp_path / ".figures" / "chart.svg").exists()
     assert "| w10-start: a process with ten facts and a closure | " in text and "old" not in text
 
 

@@ -162,7 +162,7 @@ class Data:
             write_changes(place, operations)
 
     def _galen(self, place: Path) -> None:
-        """A hierarchy of classes with restrictions, most of what follows from them within a module."""
+        """A hierarchy of classes, some ten deep, with restrictions, most of what follows from them within a module."""
         generator, classes = np.random.default_rng(9), 12_000 // self._less
         roles, few = 20, classes // 10
 
@@ -173,7 +173,7 @@ class Data:
             )
 
         children = np.arange(1, classes)
-        parents = np.maximum(children - 1 - generator.integers(0, 25, classes - 1), 0)
+        parents = (children * generator.random(classes - 1)).astype(np.int64)
         _write(place / "p0.facts", np.stack([children, parents], 1))
         first, second = near(classes // 2)
         _write(place / "q0.facts", _distinct(np.stack([first, generator.integers(0, roles, classes // 2), second], 1)))

@@ -82,7 +82,7 @@ def report_all(report: Report, kept: Kept, settings: Settings) -> None:
         draw(settings.chart, kept.results)
         report.note(f"chart: {settings.chart}")
     if settings.readme is not None:
-        into_readme(settings.readme, kept)
+        into_readme(settings.readme, kept, settings.chart)
         report.note(f"table: {settings.readme}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tests.bench.measure import Wrong
@@ -68,14 +69,18 @@ def _row(workload: Workload, outcome: Outcome) -> list[Figure]:
     return [workload.name, outcome.engine, way, outcome.least("load"), outcome.least("evaluation"), in_all, *stream, outcome.peak, ratio]
 
 
-def into_readme(path: Path, kept: Kept) -> None:
-    """Put the table between the two lines of a Markdown file that are there for it. Raises Wrong if they are not."""
+def into_readme(path: Path, kept: Kept, chart: Path | None = None) -> None:
+    """Put the table, and the chart if there is one, between the two lines of a Markdown file that are there for them.
+
+    Raises Wrong if they are not.
+    """
     text = path.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise Wrong(f"{path} has no lines {BEGIN} and {END}")
-    path.write_text(f"{before}{begin}\n{markdown(kept)}{end}{after}", encoding="utf-8")
+    picture = f"\n![Time of other engines to ours, by workload]({os.path.relpath(chart, path.parent)})\n" if chart is not None else ""
+    path.write_text(f"{before}{begin}\n{picture}{markdown(kept)}{end}{after}", encoding="utf-8")
 
 
 def markdown(kept: Kept) -> str:

@@ -69,7 +69,9 @@ class Peer(Engine):
         begun: list[float] = []
         start = perf_counter()
         facts = None if self.problem.name in ("start", "rules") else self.place
-        self._database = Database(self._program, facts=facts, progress=lambda done, _: begun.append(perf_counter()))
+        self._database = Database(
+            self._program, facts=facts, threads=self.task.threads, progress=lambda done, _: begun.append(perf_counter())
+        )
         end = perf_counter()
         first = begun[0] if begun else end
         return first - start, end - first
