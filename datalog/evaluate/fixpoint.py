@@ -44,8 +44,8 @@ class DeltaJoin:
     join: Join
 
     def prefixes(self, rows: Words) -> Words:
-        """Rows of the predicate as prefixes."""
-        return self.join.prefixes(sort_distinct(rows[:, self.columns]))
+        """Rows of the predicate, which are distinct, as prefixes."""
+        return self.join.prefixes(sort_distinct(rows if len(self.columns) == rows.shape[1] else rows.take(self.columns, axis=1)))
 
 
 @dataclass(frozen=True, slots=True)

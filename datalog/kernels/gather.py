@@ -7,6 +7,8 @@ hashed. Hash tables are probed linearly, and have room for twice as many rows as
 
 from __future__ import annotations
 
+import numpy as np
+
 from datalog.kernels.jit import INT, READ2, WRITE1, WRITE2, Words, device, kernel
 
 BITS, WORDS, ROWS = 0, 1, 2  # what the table is made of
@@ -48,7 +50,7 @@ def enter_bit(table: Words, word: int) -> bool:
     place = word >> 6
     bits = table[place]
     bit = word & 63
-    table[place] = bits | (1 << bit)
+    table[place] = bits | (np.int64(1) << bit)
     return bool((bits >> bit) & 1 == 0)
 
 

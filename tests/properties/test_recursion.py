@@ -92,6 +92,31 @@ def test_a_recursive_program_stays_true_under_a_stream_that_deletes_a_lot_and_on
     run()
 
 
+@pytest.mark.parametrize("spread", [1, 10**6, 2**59])
+@pytest.mark.parametrize("name", [name for name, shape in SHAPES.items() if not any(letter.isdigit() for letter in "".join(shape.strata))])
+def test_values_far_apart_and_below_zero_are_found_as_small_ones_are(name: str, spread: int) -> None:
+    @settings(max_examples=examples(8))
+    @given(seed=st.integers(0, 10**6), maintain=st.sampled_from(["auto", "recompute"]))
+    def run(seed: int, maintain: str) -> None:
+        shape, random = SHAPES[name], Random(seed)
+
+        def spaced(facts: Relations) -> Relations:
+            return {name: {tuple(spread * (value - 2) for value in row) for row in rows} for name, rows in facts.items()}
+
+        facts = shape.facts(random)
+        db = Database(shape.text, maintain=maintain)  # type: ignore[arg-type]
+        apply(db, [(1, name, row) for name, rows in spaced(facts).items() for row in rows])
+        relations = assert_holds(db, shape, spaced(facts))
+        assert all(list(db[name]) == sorted(rows) for name, rows in relations.items())
+        before = spaced(facts)
+        next(stream(shape, random, facts, 1))
+        after = spaced(facts)
+        apply(db, [(1 if row in after[name] else -1, name, row) for name in before for row in before[name] ^ after[name]])
+        assert_holds(db, shape, after)
+
+    run()
+
+
 @pytest.mark.parametrize("maintain", MAINTAIN)
 @pytest.mark.parametrize("name", ["closure, left-linear", "closure, right-linear", "closure, non-linear"])
 def test_bridges_of_a_long_chain_can_go_and_come_back(name: str, maintain: str) -> None:
