@@ -224,7 +224,7 @@ class Trees:
 
 def encode(plan: RulePlan, trees: Trees, youngest: bool = False, memo: Memo | None = None) -> EncodedPlan:
     output = [*plan.rule.head_columns, *[YOUNGEST] * youngest]
-    return encode_plan(plan, lambda value, type_: int(value), (memo or no_memo()).number, trees.shape, output)
+    return encode_plan(plan, lambda value, type_: int(value), (no_memo() if memo is None else memo).number, trees.shape, output)
 
 
 class Called:
@@ -293,7 +293,7 @@ def run(
     output = np.full((rows + 8, max(encoded.width, 1)), GUARD, np.int64)
     kept = np.full((records + 64, code.RECORD_VALUES + variables), GUARD, np.int64)
     missed = np.full((misses + 8, code.PREFIX_VALUES + variables + 1 + encoded.arguments), GUARD, np.int64)
-    memo = memo or no_memo()
+    memo = no_memo() if memo is None else memo
     asked, deferred = prefix_rows(prefixes, variables), []
     out: list[Row] = []
     noted: list[Row] = []
