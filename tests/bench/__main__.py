@@ -41,7 +41,7 @@ def _peers(context: click.Context, parameter: click.Parameter, text: str) -> tup
 @click.option("--threads", default=1, show_default=True, help="Beside peers: how many threads engines that ask may use.")
 @click.option("--python", default=sys.executable, help="The interpreter that has the peers, if it is another one than this.")
 @click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="Keep the generated data here, for other runs.")
-@click.option("--patience", default=60.0, show_default=True, help="Beside peers: how many seconds one run may take.")
+@click.option("--patience", default=90.0, show_default=True, help="Beside peers: how many seconds one run may take.")
 @click.option(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -33,7 +33,7 @@ from tests.bench.report import Report
 
 ROOT = Path(__file__).parents[3]
 COMPILING = 180.0  # seconds that a compiler may take besides
-LONG = 8.0  # seconds of all runs of a pair after which it does not run again
+LONG = 5.0  # seconds of all runs of a pair after which it does not run again
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Settings:
     small: bool = False
     rounds: int = 3
     threads: int = 1
-    patience: float = 60.0  # seconds that a run may take
+    patience: float = 90.0  # seconds that a run may take
     python: str = sys.executable
     data: Path | None = None
     keep: Path | None = None  # the file of figures: what it has does not run again
@@ -201,7 +201,8 @@ class Suite:
         self, engine: str, arguments: list[str], workload: Workload | None = None, patience: float | None = None
     ) -> subprocess.CompletedProcess[str]:
         threads = str(self._settings.threads)
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "PYTHONPYCACHEPREFIX": str(self._data.folder / "bytecode")}
         environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), threads)
         if engine in OWN and (workload is None or workload.measure != "wall"):
             environment["DATALOG_PATIENCE"] = "0"
