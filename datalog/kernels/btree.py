@@ -37,6 +37,7 @@ from datalog.kernels.layout import (
 )
 from datalog.kernels.pages import (
     append_entries,
+    ascends,
     available,
     cap_of,
     child_for,
@@ -93,15 +94,6 @@ def own_path(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, pa
 
 
 @device
-def ascends(rows: Words, row: int) -> bool:
-    """Whether a row is greater than the row before it."""
-    for column in range(rows.shape[1]):
-        if rows[row, column] != rows[row - 1, column]:
-            return bool(rows[row, column] > rows[row - 1, column])
-    return False
-
-
-@device
 def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, entry: int, last: bool) -> tuple[int, int, int]:
     """Make room for an entry of an inner page: the page and place for it, and the new right-hand page or EMPTY.
 
@@ -128,21 +120,27 @@ def split_for(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, 
 
 
 @device
-def merge_into(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, slot: int) -> bool:
-    """Append the child after `slot` to the child at `slot` if both fit into one page."""
+def partner(pages: Words, shape: Words, page: int, slot: int) -> int:
+    """The first of two children after each other, one of them that at `slot`, which fit into one page; EMPTY if there are none."""
+    base = HEADER + (shape[WIDTH] + CHILD) * shape[INNER_CAP]
+    for left in range(max(slot - 1, 0), min(slot + 1, pages[page, COUNT] - 1)):
+        child = pages[page, base + left]
+        if pages[child, COUNT] + pages[pages[page, base + left + 1], COUNT] <= cap_of(pages, shape, child):
+            return left
+    return EMPTY
+
+
+@device
+def merge_children(pages: Words, ledger: Words, ctl: Words, shape: Words, page: int, slot: int) -> int:
+    """Append the child after `slot` to the child at `slot`, whose entry is then to be written; that child."""
     cap = shape[INNER_CAP]
     base = HEADER + (shape[WIDTH] + CHILD) * cap + slot
-    left = pages[page, base]
     right = pages[page, base + 1]
-    child_cap = cap_of(pages, shape, left)
-    if pages[left, COUNT] + pages[right, COUNT] > child_cap:
-        return False
-    left = own(pages, ledger, ctl, left)
-    append_entries(pages, left, right, 0, child_cap, columns_of(pages, shape, left))
+    left = own(pages, ledger, ctl, pages[page, base])
+    append_entries(pages, left, right, 0, cap_of(pages, shape, left), columns_of(pages, shape, left))
     give_up(pages, ledger, ctl, right)
     close_gap(pages, page, cap, columns_of(pages, shape, page), slot + 1)
-    summarise(pages, shape, page, slot, left)
-    return True
+    return left
 
 
 @device
@@ -204,31 +202,37 @@ def climb(pages: Words, ledger: Words, ctl: Words, shape: Words, top: int, path:
     `right` is the page that was split off the leaf, or EMPTY.
     """
     child = path[0, 0]
-    for level in range(1, top + 1):
-        page = path[0, level]
-        slot = path[1, level]
-        count = pages[child, COUNT]
-        if count == 0:
+    level = 1
+    while level <= top or right != EMPTY:
+        if level > top:  # a root of two children; the first stands there already, but for what its entry says
+            page = take(pages, ledger, ctl)
+            pages[page, LEVEL] = level
+            pages[page, COUNT] = 1
+            slot = 0
+        else:
+            page = path[0, level]
+            slot = path[1, level]
+        target, entry = page, slot
+        new = right
+        right = EMPTY
+        if pages[child, COUNT] == 0:
             give_up(pages, ledger, ctl, child)
             close_gap(pages, page, shape[INNER_CAP], columns_of(pages, shape, page), slot)
-        else:
-            summarise(pages, shape, page, slot, child)
-            if right != EMPTY:
-                new = right
+            entry = EMPTY
+        elif pages[child, COUNT] < max(2, cap_of(pages, shape, child) >> 2) and new == EMPTY:
+            left = partner(pages, shape, page, slot)
+            if left != EMPTY:
+                child = merge_children(pages, ledger, ctl, shape, page, left)
+                entry = left
+        while entry != EMPTY:  # the child's entry, and then that of the new page
+            summarise(pages, shape, target, entry, child)
+            entry = EMPTY
+            if new != EMPTY:
                 target, entry, right = split_for(pages, ledger, ctl, shape, page, slot + 1, last)
-                summarise(pages, shape, target, entry, new)
-            elif count < max(2, cap_of(pages, shape, child) >> 2):
-                merged = slot > 0 and merge_into(pages, ledger, ctl, shape, page, slot - 1)
-                if not merged and slot + 1 < pages[page, COUNT]:
-                    merge_into(pages, ledger, ctl, shape, page, slot)
+                child = new
+                new = EMPTY
         child = page
-    if right != EMPTY:
-        above = take(pages, ledger, ctl)
-        pages[above, LEVEL] = top + 1
-        pages[above, COUNT] = 2
-        for slot in range(2):
-            summarise(pages, shape, above, slot, child if slot == 0 else right)
-        return above
+        level += 1
     if pages[child, COUNT] == 0:
         give_up(pages, ledger, ctl, child)
         return EMPTY

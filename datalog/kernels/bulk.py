@@ -1,4 +1,4 @@
-"""Whole trees at once: build bottom-up, export, and merge a sorted batch with an exported tree.
+"""Whole trees at once: build bottom-up, and export.
 
 A built tree's pages are full, except that the last two pages of a level share what is left evenly, so that none is empty.
 """
@@ -7,25 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.btree import BROKEN, DELETE, INSERT, KEEP, decide
 from datalog.kernels.jit import INT, NOTHING, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 from datalog.kernels.layout import CHILD, COUNT, EMPTY, HEADER, INNER_CAP, LEAF_CAP, LEVEL, MAX_HEIGHT, PAYLOAD, WIDTH
-from datalog.kernels.pages import summarise, take
-
-
-@device
-def order(left: Words, i: int, right: Words, j: int) -> int:
-    """-1, 0 or 1 as row i of `left` is less than, equal to or greater than row j of `right`."""
-    for column in range(left.shape[1]):
-        if left[i, column] != right[j, column]:
-            return -1 if left[i, column] < right[j, column] else 1
-    return 0
-
-
-@device
-def copy_row(target: Words, i: int, source: Words, j: int) -> None:
-    for column in range(target.shape[1]):
-        target[i, column] = source[j, column]
+from datalog.kernels.pages import ascends, summarise, take
 
 
 @device
@@ -47,7 +31,7 @@ def build(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Words, pa
     if total == 0:
         return EMPTY
     for row in range(1, total):
-        if order(rows, row - 1, rows, row) >= 0:
+        if not ascends(rows, row):
             return -2 - row
     width = shape[WIDTH]
     cap = shape[LEAF_CAP]
@@ -122,50 +106,3 @@ def export(pages: Words, shape: Words, root: int, rows: Words, payloads: Words) 
             path[1, level] = 0
         else:
             level += 1
-
-
-@kernel(INT(READ2, READ1, READ2, WRITE1, INT, WRITE2, WRITE1))
-def merge(old: Words, old_payloads: Words, rows: Words, changes: Words, action: int, merged: Words, merged_payloads: Words) -> int:
-    """What `apply_rows` would make of the ascending rows `old` and the ascending batch: the number of rows in `merged`.
-
-    Without payloads the payload arrays are empty. For a batch of n rows, returns -1 - i when row i takes away more than there is, and
-    -1 - n - i when row i is not greater than the row before it.
-    """
-    keeps_payloads = merged_payloads.shape[0] > 0
-    count = 0
-    i = 0
-    for j in range(rows.shape[0]):
-        if j > 0 and order(rows, j - 1, rows, j) >= 0:
-            return int(-1 - rows.shape[0] - j)
-        side = -1
-        while i < old.shape[0]:
-            side = order(old, i, rows, j)
-            if side >= 0:
-                break
-            copy_row(merged, count, old, i)
-            if keeps_payloads:
-                merged_payloads[count] = old_payloads[i]
-            count += 1
-            i += 1
-        present = i < old.shape[0] and side == 0
-        payload = 0
-        if present:
-            if keeps_payloads:
-                payload = old_payloads[i]
-            i += 1
-        verdict, after = decide(action, present, payload, changes[j])
-        if verdict == BROKEN:
-            return -1 - j
-        changes[j] = 1 if verdict == INSERT else -1 if verdict == DELETE else 0
-        if verdict == INSERT or (present and verdict != DELETE):
-            copy_row(merged, count, rows, j)
-            if keeps_payloads:
-                merged_payloads[count] = payload if verdict == KEEP else after
-            count += 1
-    while i < old.shape[0]:
-        copy_row(merged, count, old, i)
-        if keeps_payloads:
-            merged_payloads[count] = old_payloads[i]
-        count += 1
-        i += 1
-    return count

@@ -89,6 +89,15 @@ def columns_of(pages: Words, shape: Words, page: int) -> int:
 
 
 @device
+def ascends(rows: Words, row: int) -> bool:
+    """Whether a row is greater than the row before it."""
+    for column in range(rows.shape[1]):
+        if rows[row, column] != rows[row - 1, column]:
+            return bool(rows[row, column] > rows[row - 1, column])
+    return False
+
+
+@device
 def compare(pages: Words, page: int, cap: int, entry: int, rows: Words, row: int, width: int) -> int:
     """-1, 0 or 1 as the entry's first `width` columns are less than, equal to or greater than those of `rows[row]`."""
     for column in range(width):

@@ -73,8 +73,7 @@ __all__ = [
 
 SCANS_OF_PAYLOADS = (GREATEST_PAYLOAD, TOTAL, ODD_BITS, PRODUCT)
 
-# A batch of at least this many rows, and a quarter of the tree, is merged with the whole tree instead of applied row by row.
-BULK = 256
+DENSE = 256  # rows
 NO_WORDS = np.empty(0, np.int64)
 WORD = np.dtype(np.int64)
 
@@ -147,7 +146,7 @@ class BTree:
         a row that is there stays as it is. COUNT_UP adds weights to payloads, and a row is there
         while its payload is positive; raises InternalError if one becomes negative. ADD does the same for payloads that may be
         negative: a row is there while its payload is not 0. MAX raises payloads to weights and inserts rows
-        that are absent. REMOVE deletes rows. O(log n) a row; a batch as large as a quarter of the tree costs O(n) instead.
+        that are absent. REMOVE deletes rows. O(log n) for each leaf that is touched, and O(1) a row.
         """
         count = len(rows)
         self._writing(rows)
@@ -156,8 +155,6 @@ class BTree:
         if action in (COUNT_UP, MAX, ADD) and not self.payload:
             raise ValueError(f"action {action} needs a tree with payloads")
         changes = weights.copy()
-        if self.merges(root, count):
-            return self._merge(root, rows, changes, action), changes
         pool = self.pool
         ctl = pool.ctl
         ctl[ROOT] = root
@@ -173,9 +170,9 @@ class BTree:
                 raise
         return int(ctl[ROOT]), changes
 
-    def merges(self, root: int, count: int) -> bool:
-        """Is a batch of so many rows large enough to be merged with the whole tree?"""
-        return count >= BULK and 4 * count >= self.size(root)
+    def is_dense(self, root: int, count: int) -> bool:
+        """Does a batch of so many rows change many in each leaf?"""
+        return count >= DENSE and 4 * count >= self.size(root)
 
     def drop(self, root: int) -> None:
         """Give up all pages of a tree. O(pages)."""
@@ -272,26 +269,6 @@ class BTree:
     def check(self, root: int) -> None:
         """Check all invariants of the tree at `root`; raises InternalError that names the broken one. O(n log n)."""
         check_tree(self, root)
-
-    def _merge(self, root: int, rows: Words, changes: Words, action: int) -> int:
-        old = self.export(root) if not self.payload else NO_WORDS
-        old_payloads = NO_WORDS
-        if self.payload:
-            old, old_payloads = self.export_with_payload(root)
-        room = len(old) + len(rows)
-        merged = np.empty((room, self.width), np.int64)
-        payloads = np.empty(room if self.payload else 0, np.int64)
-        count = bulk.merge(old, old_payloads, rows, changes, action, merged, payloads)
-        if count < -len(rows):
-            raise self._disorder(rows, -1 - len(rows) - count)
-        if count < 0:
-            raise self._broken(rows, changes, -1 - count)
-        self.drop(root)
-        try:
-            return self.build(merged[:count], payloads[:count] if self.payload else None)
-        except MemoryLimit as error:
-            error.unreadable.add(root)
-            raise
 
     def _broken(self, rows: Words, changes: Words, row: int) -> InternalError:
         taken = -int(changes[row])

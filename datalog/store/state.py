@@ -43,7 +43,7 @@ class StateTree:
     def apply(self, rows: Words, weights: Words, action: int) -> Words:
         """Apply a batch as `BTree.apply` does; for each row 1 if it came, -1 if it went, 0 if neither."""
         root = self.root
-        self.storage.tally.cost += (A_MERGE if self.tree.merges(root, len(rows)) else A_CHANGE) * len(rows)
+        self.storage.tally.cost += (A_MERGE if self.tree.is_dense(root, len(rows)) else A_CHANGE) * len(rows)
         self.storage.roots[self.number], moved = self.tree.apply(root, rows, weights, action)
         return moved
 

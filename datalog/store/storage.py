@@ -225,7 +225,7 @@ class Storage:
         """Insert new rows (declared order, distinct) into one arrangement of a stamped predicate; the others must follow."""
         tree, root = arrangement.tree, int(self.roots[arrangement.number])
         arranged = sort_distinct(arrangement.turned(rows))
-        self.tally.cost += (A_MERGE if tree.merges(root, len(rows)) else A_CHANGE) * len(rows)
+        self.tally.cost += (A_MERGE if tree.is_dense(root, len(rows)) else A_CHANGE) * len(rows)
         self.roots[arrangement.number], _ = tree.apply(root, arranged, np.full(len(rows), stamp, np.int64), SET)
 
     def clear(self, predicate: str) -> None:
@@ -244,7 +244,7 @@ class Storage:
         carried, roots = self.payloads[predicate], self.roots
         arranged, weights = _sorted(first.turned(rows), weights)
         old = int(roots[first.number])
-        a_row = A_MERGE if first.tree.merges(old, len(rows)) else A_CHANGE
+        a_row = A_MERGE if first.tree.is_dense(old, len(rows)) else A_CHANGE
         roots[first.number], moved = first.tree.apply(old, arranged, weights, COUNT_UP if carried in COUNTING else SET)
         rows = first.declared(arranged)
         if len(rows) == 1:  # as most often

@@ -9,7 +9,7 @@ A_CALL = 400  # a call of the join kernel, beside its steps
 A_PREFIX = 2  # a prefix that it completes
 A_BINDING = 2  # a row that it gives, which is then sorted
 A_CHANGE = 8  # a row that is inserted into one tree or deleted from it
-A_MERGE = 2  # the same in a batch that is merged with the tree as a whole
+A_MERGE = 2  # the same in a batch of at least a quarter of the tree's rows
 A_BUILD = 1  # a row of a tree that is built in bulk
 A_PAGE = 3  # a page of a tree that a fold looks into
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, log
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -27,8 +26,7 @@ def pinned(tree: BTree, rows: Block) -> int:
 
 def changed(tree: BTree, root: int, rows: Block, weights: Block) -> int:
     tree.pool.begin()
-    with patch.object(btree, "BULK", 10**9):
-        root, _ = tree.apply(root, rows, weights, SET)
+    root, _ = tree.apply(root, rows, weights, SET)
     tree.pool.commit()
     return root
 
