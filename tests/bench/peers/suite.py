@@ -63,7 +63,7 @@ def run(report: Report, limit: float, settings: Settings | None = None) -> None:
         report_all(report, Kept.read(settings.keep), settings)
         return
     with tempfile.TemporaryDirectory() as folder:
-        size = "small" if settings.small else "full"
+        size = "small" if settings.small else "full" if os.environ.get("DATALOG_DATA") else "extracts"
         suite = Suite(report, limit, settings, (settings.data or Path(folder)) / size)
         kept = suite.run()
     report_all(report, kept, settings)
