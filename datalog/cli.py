@@ -23,7 +23,7 @@ from datalog.reading_options import reading_options
 if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
-    from datalog.sources import Reading
+    from datalog.reading import Reading
 
 DEBUG = "DATALOG_DEBUG"
 MAINTAIN = ("auto", "recorded", "derived", "recompute")

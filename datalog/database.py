@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datalog.maintain.engine import Coalesce, Engine, Maintain, Progress
     from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
-    from datalog.sources import Reading
+    from datalog.reading import Reading
     from datalog.stats import Stats
     from datalog.store.storage import Storage
     from datalog.store.values import Values
@@ -65,7 +65,7 @@ class Database:
 
     `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do). Where a computation
     has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
-    `reading` (`datalog.sources.Reading`) says where included files are, and what a C preprocessor is told.
+    `reading` (`datalog.reading.Reading`) says where included files are, and what a C preprocessor is told.
 
     Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
     computation of a rule has no value or a limit is passed, SettingError for an option that has no such value and for an order that

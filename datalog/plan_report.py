@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from datalog.database import Database
     from datalog.evaluate.join import Join
     from datalog.maintain.engine import Engine
-    from datalog.sources import Reading
+    from datalog.reading import Reading
 
 LABEL = 13  # columns before what a line of a rule says
 

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from datalog.errors import Diagnostic, ProgramError
-from datalog.sources import Reading
+from datalog.reading import Reading
 from datalog.syntax.source import Source
 
 COMMANDS = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datalog.analysis.desugar import Primitives
     from datalog.ir.core import CoreProgram
     from datalog.ir.formulas import Program
-    from datalog.sources import Reading
+    from datalog.reading import Reading
     from datalog.store.values import Values
 
 Words = NDArray[np.int64]
@@ -33,7 +33,8 @@ def read_program(program: str | Path, reading: Reading | None = None) -> tuple[s
     """The text of a program, with what it includes, and the name of its file; a string is a path if it ends in `.dl` and has one line."""
     text, file = _own_text(program)
     if "#" in text or ".include" in text:
-        from datalog.sources import Reading, complete_text
+        from datalog.reading import Reading
+        from datalog.sources import complete_text
 
         text = complete_text(text, file, reading or Reading())
     return text, file

@@ -39,7 +39,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def packed(
         *arguments: Any, folders: Sequence[Path], macros: Sequence[str], no_preprocessor: bool, preprocessor: str, **others: Any
     ) -> Any:
-        from datalog.sources import Reading
+        from datalog.reading import Reading
 
         words = tuple(word for text in macros for word in text.split())
         return command(*arguments, reading=Reading(tuple(folders), words, not no_preprocessor, preprocessor), **others)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from datalog.errors import Diagnostic, ProgramError
+from datalog.reading import Reading
 from datalog.syntax.skim import tokens
 from datalog.syntax.source import Source
 
@@ -21,20 +22,6 @@ _FOR_PREPROCESSOR = re.compile(
     r"^[ \t]*#[ \t]*(?:define|undef|include|if|ifdef|ifndef|elif|else|endif|error|warning|pragma)\b", re.MULTILINE
 )
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Where included files are looked for, besides the folder of the file that includes them, and what is done before reading.
-
-    `macros` are definitions such as `N=10` for the preprocessor; `preprocessor` is its name (mcpp, gcc) or a whole command, and empty
-    for whichever is installed.
-    """
-
-    folders: tuple[Path, ...] = ()
-    macros: tuple[str, ...] = ()
-    preprocess: bool = True
-    preprocessor: str = ""
 
 
 def complete_text(text: str, file: str, reading: Reading) -> str:

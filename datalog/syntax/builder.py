@@ -14,6 +14,7 @@ from typing import cast
 from lark import Token, v_args
 
 from datalog.syntax.aggregates import AGGREGATES, OTHER_NAMES
+from datalog.syntax.constants import NUMBERS, placeholder
 from datalog.syntax.declarations import DeclarationBuilder
 from datalog.syntax.terms import Arguments, Call
 from datalog.syntax.tree import (
@@ -23,6 +24,7 @@ from datalog.syntax.tree import (
     Comment,
     Comparison,
     Conjunction,
+    Constant,
     Disjunction,
     Literal,
     Negation,
@@ -36,7 +38,11 @@ from datalog.syntax.tree import (
     Variable,
 )
 
-PLAIN_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,()\[\]=]+')
+PLAIN_LITERAL = re.compile(
+    r"""(?P<right>"(?:[^"\\]|\\.)*"|true|false|-?(?:0x[0-9a-fA-F]+u?|0b[01]+u?|[0-9]+(?:u|(?:\.[0-9]+){3}|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)))(?=[\s,)\]]|\Z)
+      | [^\s,()\[\]=]+""",
+    re.VERBOSE,
+)
 
 
 @v_args(inline=True)
@@ -48,6 +54,17 @@ class Builder(DeclarationBuilder):
     def comment(self, token: Token) -> Token:
         """Not a rule: the lexer reports each comment that it skips."""
         start = self._start(token)
+        self._comment_annotations(start)
+        self._comment(start, str(token).rstrip())
+        return token
+
+    def _comment_annotations(self, end: int) -> None:
+        """Annotations are kept like comments."""
+        while self._annotations and self._annotations[-1][0] < end:
+            start, stop = self._annotations.pop()
+            self._comment(start, self.source.text[start:stop])
+
+    def _comment(self, start: int, text: str) -> None:
         line_start = self.source.line_start(start)
         previous = self.comments[-1] if self.comments else None
         if previous is not None and previous.span.end > line_start:
@@ -55,11 +72,10 @@ class Builder(DeclarationBuilder):
             trailing = bool(code) or (previous.trailing and previous.span.start >= line_start)
         else:
             trailing = bool(self.source.text[line_start:start].strip())
-        text = str(token).rstrip()
         self.comments.append(Comment(text, trailing, self.source.span(start, start + len(text))))
-        return token
 
     def program(self, *clauses: Clause) -> Program:
+        self._comment_annotations(len(self.source.text))
         return Program(clauses, tuple(self.comments), self.source.text, self.source.file)
 
     def rest(self, *clauses: Clause | None) -> Program:
@@ -80,11 +96,18 @@ class Builder(DeclarationBuilder):
     def plain_functional_fact(self, token: Token) -> Rule:
         return self._plain_fact(token, token.index("["), len(token[:-1].rstrip()), functional=True)
 
+    def _plain(self, literal: re.Match[str], base: int) -> Constant:
+        start, end = base + literal.start(), base + literal.end()
+        if literal["right"] is None:
+            self._report(f"`{literal.group()}` is no number", start, end, NUMBERS)
+            return placeholder("0", self.source.span(start, end))
+        return self._constant(start, end)
+
     def _plain_fact(self, token: Token, opening: int, closed: int, functional: bool = False) -> Rule:
         start, end = self._start(token), self._end(token)
         name = token[:opening]
         self._check_name(name, start)
-        terms = tuple(self._constant(start + m.start(), start + m.end()) for m in PLAIN_LITERAL.finditer(token, opening + 1, closed))
+        terms = tuple(self._plain(match, start) for match in PLAIN_LITERAL.finditer(token, opening + 1, closed))
         head = Atom(name, terms, self.source.span(start, start + closed), functional)
         self.finished = end
         nothing = Conjunction((), self.source.span(start + closed, start + closed))

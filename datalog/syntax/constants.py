@@ -15,6 +15,8 @@ SMALLEST, LARGEST = -(2**63), 2**63 - 1
 LARGEST_UNSIGNED = 2**64 - 1
 MOST_DIGITS = 400  # more than any number in range needs, fewer than Python refuses to read
 
+NUMBERS = "numbers are 12, 0xff, 0b101, 12u, 1.5 and 1e-3"  # a hint
+
 BOOLS = {"true": True, "false": False}
 
 SHORT_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", '"': '"', "\\": "\\", "'": "'", "?": "?"}

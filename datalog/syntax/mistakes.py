@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 
 from datalog.errors import Diagnostic
 from datalog.syntax.aggregates import AGGREGATES, OTHER_NAMES
+from datalog.syntax.constants import NUMBERS
 from datalog.syntax.skim import DIRECTIVES, TOKEN, tokens
 from datalog.syntax.source import Source
 
@@ -59,7 +60,7 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
     The broken clause begins behind `clause`; `expected` names the terminals that could have stood instead. Takes time in
     proportion to the text from `clause` to where reading goes on.
     """
-    text = source.text
+    text = source.code
     if unfinished := _unfinished(source, stopped):
         return unfinished
     if stopped == len(text) and {"FACT", "RBRACE"} <= expected and (opening := _open_component(text)) is not None:
@@ -77,7 +78,7 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
 
 def _cut_short(source: Source, before: list[re.Match[str]], found: re.Match[str] | None, expected: frozenset[str]) -> Mistake:
     """The clause stops before it is complete, because the text ends or the next clause begins."""
-    end = before[-1].end() if before else len(source.text)
+    end = before[-1].end() if before else len(source.code)
     if "DOT" in expected and "$END" not in expected:
         message, hint = "the full stop is missing", "a clause ends with a full stop: `.`"
     else:
@@ -89,20 +90,20 @@ def _cut_short(source: Source, before: list[re.Match[str]], found: re.Match[str]
 def _misplaced(source: Source, before: list[re.Match[str]], found: re.Match[str], expected: frozenset[str]) -> Mistake:
     """A token that cannot stand where it does."""
     start, token = found.start(), found.group()
-    if not before and (word := UNKNOWN_DIRECTIVE.match(source.text, start)):
+    if not before and (word := UNKNOWN_DIRECTIVE.match(source.code, start)):
         found = word
         message, hint = _unknown_directive(word.group())
     elif BAD_NUMBER.match(token):
-        message, hint = f"{_quoted(token)} is no number", "numbers are 12, 0xff, 0b101, 12u, 1.5 and 1e-3"
+        message, hint = f"{_quoted(token)} is no number", NUMBERS
     else:
         wanted = "a clause" if not before and "FACT" in expected else _wanted(expected)
-        message, hint = f"expected {wanted}, found {_quoted(token)}", _hint(source.text, start, before, expected)
+        message, hint = f"expected {wanted}, found {_quoted(token)}", _hint(source.code, start, before, expected)
     if not before and hint in (COMMENT_HINT, PREPROCESSOR_HINT):
         resume: int | None = source.line_end(start)
     elif not before and token == ")":
         resume = found.end()
     else:
-        resume = _resume(source.text, before[0].start() if before else start, start)
+        resume = _resume(source.code, before[0].start() if before else start, start)
     return Mistake(source.diagnostic(message, start, found.end(), hint), resume)
 
 
@@ -115,7 +116,7 @@ def _begins_clause(source: Source, first: re.Match[str], found: re.Match[str], b
 
 def _unfinished(source: Source, stopped: int) -> Mistake | None:
     """A comment or string that does not end swallows what follows, so it is said first."""
-    text = source.text
+    text = source.code
     if text.startswith("/*", stopped):
         hint = "a comment that begins with `/*` ends with `*/`"
         return Mistake(source.diagnostic("this comment does not end", stopped, stopped + 2, hint), None)

@@ -68,7 +68,7 @@ def _parse(text: str, file: str, start: str, base: int) -> Program | Conjunction
         while (begin := resume) is not None:
             builder.reset(source, begin)
             try:
-                tree = lark.parse(text[begin:], start="rest" if start == "program" and diagnostics else start)
+                tree = lark.parse(source.code[begin:], start="rest" if start == "program" and diagnostics else start)
                 resume = None
             except (UnexpectedToken, UnexpectedCharacters) as error:
                 at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
@@ -103,6 +103,8 @@ def _parser() -> tuple[Lark, Builder]:
 def _lark(grammar: str, builder: Builder, tables: Path) -> Lark:
     from lark import Lark
 
+    from datalog.syntax.words import told_apart
+
     return Lark(
         grammar,
         parser="lalr",
@@ -110,7 +112,13 @@ def _lark(grammar: str, builder: Builder, tables: Path) -> Lark:
         start=["program", "rest", "query"],
         maybe_placeholders=False,
         transformer=builder,
-        lexer_callbacks={"COMMENT": builder.comment, "ANNOTATION": builder.comment, "AGGREGATE": builder.aggregate_word},
+        lexer_callbacks={
+            "COMMENT": builder.comment,
+            "AGGREGATE": builder.aggregate_word,
+            "DECL": told_apart,
+            "QUALIFIER": told_apart,
+            "BRANCH": told_apart,
+        },
         cache=str(tables),
     )
 

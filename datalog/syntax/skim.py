@@ -10,15 +10,10 @@ DIRECTIVES = (
     "once", "lattice", "symbol_type", "number_type",
 )  # fmt: skip
 
-_INSIDE = r"""[^()\[\]{}"/]++|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\[^\n])*"|/(?![*/])"""
-_NESTED = _INSIDE
-for _ in range(8):  # brackets in brackets, so deep as the grammar's ANNOTATION has them
-    _NESTED = rf"{_INSIDE}|[(\[{{](?:{_NESTED})*+[)\]}}]"
-
 # Whole strings, comments, directives, names and numbers (with the dots in them); any other character stands for itself, also
 # the first one of a string or comment that does not end.
 TOKEN = re.compile(
-    rf"""(?P<comment>//[^\n]*|/\*.*?\*/|@!?\s*\[(?:{_NESTED})*+\]|\#[ \t]*(?:line[ \t]+)?[0-9]+[^\n]*)
+    rf"""(?P<comment>//[^\n]*|/\*.*?\*/)
       | "(?:[^"\\\n]|\\[^\n])*"
       | (?P<directive>\.(?:{"|".join(DIRECTIVES)})\b)
       | \?- | [A-Za-z_?][A-Za-z0-9_?]*(?:\.[A-Za-z_?][A-Za-z0-9_?]*)*

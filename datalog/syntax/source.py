@@ -3,13 +3,18 @@
 A text may have been put together from several files. Lines such as `# 7 "file"` then say where the lines that follow come from
 (a 1 behind the name: that file begins here; a 2: it is gone on with), and spans and diagnostics name that place; offsets stay
 those of the whole text.
+
+Annotations such as `@[key = value]` and `@![…]` mean nothing to a program, whatever stands in their brackets. Who reads the
+program reads `code`, in which blanks stand for them, and for the lines of a preprocessor.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 from datalog.errors import Diagnostic
@@ -19,6 +24,9 @@ MARKER = re.compile(
     r'^[ \t]*#[ \t]*(?:line[ \t]+)?(?P<line>[0-9]{1,9})(?:[ \t]+"(?P<file>[^"\n]*)"[ \t]*(?P<flag>[0-9]?)[0-9 \t]*)?[ \t\r]*$', re.MULTILINE
 )
 ENTERED, LEFT = "1", "2"
+_NOT_A_LINE_END = re.compile(r"[^\n]")
+ANNOTATED = re.compile(r"@!?\s*\[")
+DEEPEST = 8  # brackets in the brackets of an annotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,21 @@ class Origin:
     includes: tuple[str, ...] = ()
 
 
+@cache
+def _annotation() -> re.Pattern[str]:
+    """Strings and comments, and as a group an annotation. Compiled where there is one: this takes a while."""
+    plain = r"""[^()\[\]{}"/]++|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\[^\n])*"|/(?![*/])"""
+    nested = plain
+    for _ in range(DEEPEST):
+        nested = rf"{plain}|[(\[{{](?:{nested})*+[)\]}}]"
+    return re.compile(rf'"(?:[^"\\\n]|\\[^\n])*"|//[^\n]*|/\*.*?\*/|(@!?\s*\[(?:{nested})*+\])', re.DOTALL)
+
+
+def _annotations(text: str) -> Iterator[tuple[int, int]]:
+    """Where annotations stand."""
+    return (match.span() for match in _annotation().finditer(text) if match[1])
+
+
 class Source:
     """Lines end at a newline character only. Span and diagnostic cost O(log lines)."""
 
@@ -40,6 +63,18 @@ class Source:
         self._lines = text.split("\n")
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))[:-1]
         self._origins = self._find_origins() if "#" in text else []
+        self.annotations = list(_annotations(text)) if "@" in text and ANNOTATED.search(text) else []
+        self.code = self._code() if self._origins or self.annotations else text
+
+    def _code(self) -> str:
+        pieces: list[str] = []
+        done = 0
+        markers = [match.span() for match in MARKER.finditer(self.text)] if self._origins else []
+        for start, end in sorted([*markers, *self.annotations]):
+            if start >= done:
+                pieces += (self.text[done:start], _NOT_A_LINE_END.sub(" ", self.text[start:end]))
+                done = end
+        return "".join((*pieces, self.text[done:]))
 
     def _find_origins(self) -> list[Origin]:
         found: list[Origin] = []

@@ -64,6 +64,7 @@ class TermBuilder(Transformer[Token, Program]):
         self.finished = base
         self.findings: dict[int, Diagnostic] = {}
         self.comments: list[Comment] = []
+        self._annotations = source.annotations[::-1]  # those that have not been met yet
         self._depths: dict[int, int] = {}  # by id of a node; `_nested` keeps the nodes alive so that no id is used twice
         self._nested: list[Nested] = []
         self._aggregates: set[int] = set()  # where aggregates begin, as far as `_looked_to`
@@ -73,7 +74,7 @@ class TermBuilder(Transformer[Token, Program]):
         """Not a rule: the lexer asks at each word that may begin an aggregate, and takes it for a name if it does not."""
         start = self._start(token)
         if start >= self._looked_to:
-            self._aggregates, self._looked_to = aggregates(self.source.text, start)
+            self._aggregates, self._looked_to = aggregates(self.source.code, start)
         return token if start in self._aggregates else token.update(type="NAME")
 
     # --- Terms ----------------------------------------------------------------------------------------------------------------

@@ -300,7 +300,7 @@ def test_comments_among_the_literals_of_a_rule_stay_at_their_literals() -> None:
     assert formatted(text) == text
 
 
-def test_comments_inside_a_literal_or_another_clause_move_before_it() -> None:
+def test_comments_inside_a_literal_move_before_it_and_those_of_columns_stay() -> None:
     text = """
         .decl p(x: number, // the key
             // the value
@@ -311,9 +311,11 @@ def test_comments_inside_a_literal_or_another_clause_move_before_it() -> None:
         """
     assert formatted(text) == laid_out(
         """
-        // the key
-        // the value
-        .decl p(x: number, y: number)
+        .decl p(
+            x: number, // the key
+            // the value
+            y: number
+        )
         /* one */
         p(1, 2). // two
         p(x, y) :-

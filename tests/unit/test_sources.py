@@ -13,7 +13,8 @@ from datalog import Database, preprocessor
 from datalog.cli import main
 from datalog.errors import EvaluationError, ProgramError
 from datalog.program import read_program
-from datalog.sources import Reading, needs_preprocessor
+from datalog.reading import Reading
+from datalog.sources import needs_preprocessor
 
 INSTALLED = [name for name in preprocessor.COMMANDS if shutil.which(name)]
 needs_one = pytest.mark.skipif(not INSTALLED, reason="neither mcpp nor GCC is installed")
