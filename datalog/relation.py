@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,6 +113,8 @@ class Relation:
         return polars.from_arrow(self.to_arrow())
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         names = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         rows = list(self)
         shown = "".join("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>" for row in rows[:SHOWN_ROWS])
