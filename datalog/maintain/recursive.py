@@ -159,6 +159,9 @@ class RecursiveStratum:
     def _judge(self, suspects: dict[str, Stamped], supports: Sequence[SupportJoin], budget: Budget | None) -> dict[str, Stamped]:
         """Clear suspects until no more can be cleared; returns those that fall."""
         storage = self._storage
+        if sum(len(rows) for rows, _ in suspects.values()) == 1:  # its support, being older, is no suspect
+            ((name, (rows, stamps)),) = suspects.items()
+            return {} if len(self._supported(supports, name, rows, stamps, budget)) else suspects
         for name, (rows, _) in suspects.items():
             storage.change(suspects_of(name), rows, np.ones(len(rows), np.int64))
         progress = True
@@ -183,18 +186,23 @@ class RecursiveStratum:
         stamps = self._storage.stamps(name, rows)
         younger = stamps > heads[:, -1]
         rows, stamps = rows[younger], stamps[younger]
+        if len(rows) < 2:
+            return rows, stamps
         last = np.ones(len(rows), bool)
         last[:-1] = np.any(rows[:-1] != rows[1:], axis=1)  # heads are sorted
         return rows[last], stamps[last]
 
     def _supported(self, supports: Sequence[SupportJoin], name: str, rows: Words, stamps: Words, budget: Budget | None) -> Words:
         """Those of the rows that some rule derives from unsuspected rows of the stratum older than their stamps."""
-        found = [np.empty((0, rows.shape[1]), np.int64)]
+        found: list[Words] = []
+        none = rows[:0]
         for support in supports:
             if support.head == name and len(rows):
-                found.append(support.supported(self._storage, rows, stamps, budget))
-                rows, stamps = _without(rows, stamps, found[-1])
-        return _distinct(found)
+                cleared = support.supported(self._storage, rows, stamps, budget)
+                if len(cleared):
+                    found.append(cleared)
+                    rows, stamps = _without(rows, stamps, cleared)
+        return _distinct(found) if found else none
 
 
 def _distinct(blocks: list[Words]) -> Words:
@@ -203,8 +211,8 @@ def _distinct(blocks: list[Words]) -> Words:
 
 def _without(rows: Words, stamps: Words, others: Words) -> Stamped:
     """Distinct rows and their stamps, without those of `others`, which is a subset of them."""
-    if not len(others):
-        return rows, stamps
+    if len(others) in (0, len(rows)):
+        return rows[len(others) :], stamps[len(others) :]
     both = np.concatenate((rows, others))
     weights = np.concatenate((stamps, np.full(len(others), -1, np.int64)))
     order = np.lexsort((weights, *both.T[::-1]))  # of equal rows, the one of `others` comes first
@@ -220,6 +228,9 @@ def _net(inserted: list[Words], fallen: Words | None) -> Delta:
     if not blocks:
         nothing = np.empty((0, 1), np.int64)
         return Delta(nothing, nothing)
+    if len(blocks) == 1:
+        block, none = blocks[0], blocks[0][:0]
+        return Delta(block, none) if inserted else Delta(none, block)
     weights = np.concatenate([np.full(len(block), 1 if place < len(inserted) else -1, np.int64) for place, block in enumerate(blocks)])
     rows, weights = consolidate(np.concatenate(blocks), weights)
     return Delta(rows[weights > 0], rows[weights < 0])
