@@ -77,6 +77,8 @@ def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, ou
     atoms = (*plan.positive, *plan.negated)
     slot_of = {atom.number: slot for slot, atom in enumerate(atoms)}
     shapes = [shape(atom.predicate, atom.columns) for atom in atoms]
+    columns = plan.rule.head_columns if output is None else output
+    stamps_count = plan.older or YOUNGEST in columns
     depth_rows: list[list[int]] = []
     tight = 0
     iterators: list[list[int]] = []
@@ -89,7 +91,8 @@ def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, ou
         for atom, level in depth.iterators:
             iterator_of[atom.number, level] = len(iterators)
             parent = iterator_of[atom.number, level - 1] if level else -1
-            stamps = _stamps_at(shapes[slot_of[atom.number]]) if atom.number in plan.stamped and level == len(atom.depths) - 1 else -1
+            stamped = stamps_count and atom.number in plan.stamped and level == len(atom.depths) - 1
+            stamps = _stamps_at(shapes[slot_of[atom.number]]) if stamped else -1
             iterators.append([slot_of[atom.number], level, parent, out.numbers(atom.depths[:level]), stamps])
         for bound in depth.bounds:
             checks.append([OPERATORS[bound.operator], -1, out.code.expression(bound.expression), 0])
@@ -102,12 +105,11 @@ def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, ou
         iterator_span = (first_iterator, len(iterators))
         check_spans = (first_check, bounds_end, bounds_end, filters_end, filters_end, len(checks))
         joined = depth.binding is None and not depth.bounds
-        stamped = any(iterator[code.ITERATOR_STAMPS] >= 0 for iterator in iterators[first_iterator:])
-        checked = len(checks) > bounds_end or len(negations) > first_negation or (plan.older and stamped)
+        by_stamp = any(iterator[code.ITERATOR_STAMPS] >= 0 for iterator in iterators[first_iterator:])
+        checked = len(checks) > bounds_end or len(negations) > first_negation or (plan.older and by_stamp)
         negation_span = (first_negation, len(negations))
         depth_rows.append([binding, *iterator_span, *check_spans, *negation_span, _gives(depth.binding), joined, checked])
-        tight = 0 if depth.binding or checked or stamped or len(depth.iterators) > 2 else len(depth.iterators)
-    columns = plan.rule.head_columns if output is None else output
+        tight = 0 if depth.binding or checked or by_stamp or len(depth.iterators) > 2 else len(depth.iterators)
     depths_out = [-1 if variable == YOUNGEST else out.depth_of[variable] for variable in columns]
     last_column = depths_out.index(len(depth_rows) - 1) if depth_rows and len(depth_rows) - 1 in depths_out else -1
     innermost = [tight, last_column]
