@@ -5,11 +5,20 @@ In words, what `datalog.evaluate.aggregates` has decided and `datalog.maintain.a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from datalog.evaluate.aggregates import way_of
 from datalog.ir.core import CoreAggregate, CoreFunction
 
 SCANNED = {"min": "least value", "max": "greatest value", "product": "product", "bitand": "and", "bitor": "or", "bitxor": "exclusive or"}
 ANEW = "its stratum is evaluated anew"
+
+
+def kept_texts(aggregate: CoreAggregate) -> Iterator[str]:
+    """What results are read from, by function if there are several."""
+    for function in aggregate.functions:
+        text = kept_text(aggregate, function)
+        yield text if len(aggregate.functions) == 1 else f"{function.name}: {text}"
 
 
 def kept_text(aggregate: CoreAggregate, function: CoreFunction) -> str:
@@ -19,6 +28,8 @@ def kept_text(aggregate: CoreAggregate, function: CoreFunction) -> str:
         case "counts":
             counts = f"the rows of {source}, counted" if aggregate.origin else f"the counts of {source}, added up"
             return f"{counts} in its tree: O(log n) a result"
+        case "added":
+            return "the sum before, to which exact changes are added: O(1) a result"
         case "totals":
             return "exact sums in chunks of 32 bits, rounded at the end: O(log n) a result"
         case "scan":

@@ -25,7 +25,7 @@ from datalog.plan.order import Statistics
 from datalog.plan.program import ProgramPlan, plan_program
 from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch, plan_delta, plan_support
 from datalog.plan.statistics import Counted, estimate, values_by_depth
-from datalog.plan_aggregates import ANEW, kept_text, upkeep_text
+from datalog.plan_aggregates import ANEW, kept_texts, upkeep_text
 from datalog.render import counted
 
 if TYPE_CHECKING:
@@ -104,12 +104,11 @@ def rule_lines(
 ) -> Iterator[str]:
     """Each core rule with its plan; plans that only maintenance needs are added to `later`."""
     recursive = {number: stratum.predicates for stratum in core.strata if stratum.recursive for number in stratum.rules}
-    unmade = {stratum.aggregate.source for stratum in core.strata if stratum.aggregate is not None and stratum.aggregate.origin}
     for number, (own, rounds) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
         if number:
             yield ""
         yield f"{number + 1}  {format_core_rule(own.rule)}"
-        if own.rule.head in unmade:
+        if own.rule.head in core.unmade:
             yield f"   {labelled('maintenance', f'none, its rows are read where those of {own.rule.atoms[0].predicate} are kept')}"
             continue
         if is_copy(own, core.predicates):
@@ -152,7 +151,7 @@ def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, en
         each = "" if aggregate.needs else f" of {amount(max(1.0, rows / results))}"
         lines = [
             ("in", aggregate.text),
-            *(("kept", kept_text(aggregate, function)) for function in aggregate.functions),
+            *(("kept", text) for text in kept_texts(aggregate)),
             ("estimate", f"about {amount(results)} {asked}{'' if amount(results) == '1' else 's'}{each}"),
         ]
         if engine is not None:
@@ -224,7 +223,8 @@ def run_text(join: Join) -> str:
 
 def predicate_lines(core: CoreProgram, statistics: Statistics, engine: Engine | None) -> Iterator[str]:
     """How many rows each predicate has or may have, but for the given rows of derived ones."""
-    shown = [name for name, predicate in core.predicates.items() if predicate.derived or not predicate.hidden]
+    every = ((name, predicate) for name, predicate in core.predicates.items() if name not in core.unmade)
+    shown = [name for name, predicate in every if predicate.derived or not predicate.hidden]
     width = max(map(len, shown), default=0)
     for name in shown:
         guess, known = amount(statistics.rows(name)), statistics.size(name)
@@ -283,9 +283,10 @@ def watch_text(watch: Watch, plan: RulePlan, predicates: dict[str, Predicate]) -
 
 def arrangement_lines(core: CoreProgram, plan: ProgramPlan, later: Iterable[RulePlan]) -> Iterator[str]:
     """The column orders of each predicate; in parentheses those that are made when a change first needs them."""
-    width = max(map(len, plan.orders), default=0)
+    made = {name: orders for name, orders in plan.orders.items() if name not in core.unmade}
+    width = max(map(len, made), default=0)
     requests = sorted({request for delta in later for request in delta.requests}, key=lambda request: (-len(request[1]), request))
-    for name, orders in plan.orders.items():
+    for name, orders in made.items():
         predicate = core.predicates[name]
         added: list[tuple[int, ...]] = []
         for columns in (columns for asked, columns in requests if asked == name):

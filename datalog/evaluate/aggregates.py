@@ -3,7 +3,8 @@
 | function | read from | a result costs |
 | --- | --- | --- |
 | count | the source's scan of its counts | O(log n) |
-| sum, mean | limbs (`totals.py`) | O(log n) |
+| sum | integers, groups: the sum before, and the change; else limbs (`totals.py`) | O(1); O(log n) |
+| mean | limbs | O(log n) |
 | bitand, bitor, bitxor, product of integers | a tree with a scan (`scanned.py`) | O(log n) |
 | min, max | groups: the source's order; intervals: a tree with a scan, but of symbols the rows | O(log n); O(rows) |
 | median, quantile, argmin, argmax | groups: the source's order; intervals: the rows | O(log n); O(rows) |
@@ -28,10 +29,12 @@ from datalog.errors import Diagnostic, EvaluationError
 from datalog.evaluate.join import written_as
 from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
-from datalog.evaluate.sources import Source, bounds_of
-from datalog.evaluate.totals import Limbs, Totals
+from datalog.evaluate.sources import Runs, Source
+from datalog.evaluate.totals import Limbs, Totals, kind_of, zeros
 from datalog.ir.core import CoreAggregate, CoreFunction, Predicate, Type
 from datalog.ir.primitives import AGGREGATES
+from datalog.kernels.limbs import add_integers
+from datalog.store.ranges import Found as Rows
 from datalog.store.rows import sort_distinct
 from datalog.store.state import StateTree
 from datalog.store.storage import Delta, Storage
@@ -40,28 +43,34 @@ from datalog.store.values import Values, shown
 Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+Found = tuple[Words, int]  # the codes of results, and the first that has none, or -1
+
 LEAST, GREATEST = -(2**63), 2**63 - 1
+ENDS = np.array([[1, -1]])  # the ranks of the first row and of the last
+NO_RANKS = ENDS[:, :0]
+ROWS_A_STEP = 8  # so many rows are read in the time of a step (`datalog.store.tally`)
 RANKS = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quantile": 0}  # of what is picked; 0: by the counts
 
-Way = Literal["counts", "totals", "scan", "order", "rows"]
+Way = Literal["counts", "added", "totals", "scan", "order", "rows"]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Ranges with source rows whose results are asked for, and how many rows they have."""
+    """Ranges with source rows whose results are asked for; how many rows they have, and if need be the first and the last of them and
+    the sums of integers."""
 
     lows: Words
     highs: Words
     counts: Words
+    ends: Words
+    sums: Words
 
 
 @dataclass(frozen=True, slots=True)
 class Block(Asked):
-    """All groups, and all rows: those of group i are bounds[i] … bounds[i + 1] - 1; how often each counts, or once."""
+    """All groups, and all rows."""
 
-    rows: Words
-    each: Words
-    bounds: Words
+    runs: Runs
 
 
 class Aggregate:
@@ -76,6 +85,8 @@ class Aggregate:
         self.functions = tuple(
             Function(self._source, values, aggregate, function, self._state(function)) for function in aggregate.functions
         )
+        self._added = next((place for place, function in enumerate(self.functions) if function.way == "added"), None)
+        self._ends = ENDS if any(function.way == "order" for function in self.functions) else NO_RANKS
 
     @property
     def trees(self) -> tuple[StateTree, ...]:
@@ -84,36 +95,38 @@ class Aggregate:
 
     def evaluate(self) -> Words:
         """Build the trees anew from the source; all head rows. O(n)."""
-        aggregate = self.aggregate
-        rows, each = self._source.everything()
-        limbs = {name: state.build(rows, each) for name, state in self._states.items()}
+        runs = self._source.everything()
+        self._storage.tally.cost += len(runs.rows) // ROWS_A_STEP
+        limbs = {name: state.build(runs) for name, state in self._states.items()}
         if self.keyed:
-            return self.results(sort_distinct(self._storage.rows(aggregate.needs)))
-        bounds = bounds_of(rows, aggregate.groups)
-        groups = np.ascontiguousarray(rows[bounds[:-1], : aggregate.groups])
-        counts = np.add.reduceat(each, bounds[:-1]) if len(each) else np.diff(bounds)
-        block = Block(groups, groups, counts, rows, each, bounds)
+            return self.results(sort_distinct(self._storage.rows(self.aggregate.needs)))
+        groups, starts, ends = runs.keys, runs.bounds[:-1], runs.bounds[1:]
+        counts = np.add.reduceat(runs.each, starts) if len(runs.each) else ends - starts
+        both = np.stack((runs.rows[starts], runs.rows[ends - 1]), axis=1)
+        block = Block(groups, groups, counts, both, self._sums(groups, runs), runs)
         return self._heads(groups, [function.of_groups(block, limbs.get(_kept(function.core))) for function in self.functions])
 
-    def changed(self, delta: Delta) -> tuple[Words, Words]:
-        """The rows of the source whose counts changed, sorted, and by how much."""
-        return self._source.changed(delta)
-
-    def change(self, rows: Words, weights: Words) -> None:
-        """Bring the trees up to date with changed counts of source rows, sorted."""
+    def changed(self, delta: Delta) -> Runs:
+        """What has changed of the source; brings the trees up to date with it."""
+        runs = self._source.changed(delta)
         for state in self._states.values():
-            state.change(rows, weights)
+            state.change(runs)
+        return runs
 
-    def results(self, asked: Words) -> Words:
-        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits."""
+    def results(self, asked: Words, changed: Runs | None = None, heads: Rows | None = None) -> Words:
+        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits.
+
+        Groups are asked for since they have `changed`; `heads` are the head rows before that.
+        """
+        sums = self._sums(asked, changed, heads)
         lows, highs = self.ranges(asked)
-        counts = self._source.counts(lows, highs)
-        there = counts > 0
-        if not there.all():
-            asked, lows, highs, counts = (block[there] for block in (asked, lows, highs, counts))
+        counts, ends = self._source.picked(lows, highs, self._ends)
+        if not counts.all():
+            there = counts > 0
+            asked, lows, highs, counts, ends, sums = (block[there] for block in (asked, lows, highs, counts, ends, sums))
         if not len(asked):
             return np.empty((0, asked.shape[1] + len(self.functions)), np.int64)
-        ranges = Asked(lows, highs, counts)
+        ranges = Asked(lows, highs, counts, ends, sums)
         return self._heads(asked, [function.of_ranges(ranges) for function in self.functions])
 
     def ranges(self, asked: Words) -> tuple[Words, Words]:
@@ -147,15 +160,28 @@ class Aggregate:
                     self._states[kept] = Scanned(self._storage, self._predicate.width, function.name, function.types[0])
         return self._states.get(kept)
 
-    def _heads(self, asked: Words, found: list[tuple[Words, Flags]]) -> Words:
+    def _sums(self, asked: Words, runs: Runs | None, heads: Rows | None = None) -> Words:
+        """The sums of integers of groups, each with a run to be added to what the head had."""
+        if self._added is None or runs is None:
+            return np.empty(len(asked), np.int64)
+        function = self.aggregate.functions[self._added]
+        sums = zeros(function.types[0], len(asked))
+        if heads is not None:
+            sums[heads.which] = heads.rows[:, self.aggregate.keys + self._added]
+        failed = add_integers(runs.rows, runs.columns, runs.each, runs.bounds, kind_of(function.types[0]), sums)
+        if failed >= 0:
+            raise self._failure(function, asked[failed])
+        return sums
+
+    def _heads(self, asked: Words, found: list[Found]) -> Words:
         """Head rows: what is asked for, and the results."""
         before = asked.shape[1]
         heads = np.empty((len(asked), before + len(found)), np.int64)
         heads[:, :before] = asked
         for place, (codes, failed) in enumerate(found):
             heads[:, before + place] = codes
-            if failed.any():  # always an error: without a row the group would pass for an empty one, whose sum is 0
-                raise self._failure(self.aggregate.functions[place], asked[int(np.argmax(failed))])
+            if failed >= 0:  # always an error: without a row the group would pass for an empty one, whose sum is 0
+                raise self._failure(self.aggregate.functions[place], asked[failed])
         return heads
 
     def _failure(self, function: CoreFunction, asked: Words) -> EvaluationError:
@@ -183,63 +209,59 @@ class Function:
         self._fraction = Fraction(str(parameter)) if core.name in ("median", "quantile") else Fraction(0)
         self._reading = Reading(values, core.name, core.types, parameter)
 
-    def of_groups(self, block: Block, limbs: Limbs | None) -> tuple[Words, Flags]:
-        """The codes of the results of all groups, and which of them have none; `limbs` are those of the sums."""
-        rank = RANKS.get(self.core.name, 0)
+    def of_groups(self, block: Block, limbs: Limbs | None) -> Found:
+        """The results of all groups; `limbs` are those of the sums."""
         if limbs is not None and isinstance(self.state, Totals):
             return self._of_limbs(self.state, limbs, block.counts)
-        if self.way == "order" and rank and not self._has_ties:
-            places = block.bounds[:-1] if rank > 0 else block.bounds[1:] - 1
-            return block.rows[places, self._argument], np.zeros(len(places), np.bool_)
         if self.way == "rows":
-            each = block.each if len(block.each) else np.ones(len(block.rows), np.int64)
-            return self._reading.of(self._arguments(block.rows), each, block.bounds, self._ranks(block.counts))
+            runs = block.runs
+            each = runs.each if len(runs.each) else np.ones(len(runs.rows), np.int64)
+            return _first_failed(*self._reading.of(self._arguments(runs.rows), each, runs.bounds, self._ranks(block.counts)))
         return self.of_ranges(block)
 
-    def of_ranges(self, asked: Asked) -> tuple[Words, Flags]:
-        """The codes of the results, and which of them have none."""
+    def of_ranges(self, asked: Asked) -> Found:
+        """The results of ranges."""
         lows, highs, counts = asked.lows, asked.highs, asked.counts
         if isinstance(self.state, Totals):
             return self._of_limbs(self.state, self.state.limbs(lows, highs), counts)
-        fine = np.zeros(len(lows), np.bool_)
         if isinstance(self.state, Scanned):
             codes, marked = self.state.fold(lows, highs)
+            failed = np.zeros(len(lows), np.bool_)
             if marked.any():
-                codes[marked], fine[marked] = self._read(lows[marked], highs[marked], counts[marked])
-            return codes, fine
+                codes[marked], failed[marked] = self._read(lows[marked], highs[marked], counts[marked])
+            return _first_failed(codes, failed)
         match self.way:
             case "counts":
-                return counts, fine
+                return counts, -1
+            case "added":
+                return asked.sums, -1
             case "order":
-                return self._by_order(lows, highs, counts)
+                return self._by_order(asked), -1
             case _:
-                return self._read(lows, highs, self._ranks(counts))
+                return _first_failed(*self._read(lows, highs, self._ranks(counts)))
 
-    def _of_limbs(self, state: Totals, limbs: Limbs, counts: Words) -> tuple[Words, Flags]:
-        if self.core.name == "sum":
-            return state.sums(limbs, len(counts))
-        return state.means(limbs, counts), np.zeros(len(counts), np.bool_)
+    def _of_limbs(self, state: Totals, limbs: Limbs, counts: Words) -> Found:
+        return state.sums(limbs, len(counts)) if self.core.name == "sum" else (state.means(limbs, counts), -1)
 
-    @property
-    def _has_ties(self) -> bool:
-        """Do several rows with one value, or with one word for it, have different results?"""
-        return self.core.ordered or len(self.core.types) > 1
-
-    def _by_order(self, lows: Words, highs: Words, counts: Words) -> tuple[Words, Flags]:
+    def _by_order(self, asked: Asked) -> Words:
         """Results that stand at a rank of the source's order."""
-        core, at = self.core, self._argument
-        fine = np.zeros(len(lows), np.bool_)
+        core, at, lows = self.core, self._argument, asked.lows
         fixed = RANKS[core.name]
-        ranks = self._ranks(counts)
-        rows = self._source.at(lows, highs, fixed or ranks, each=not fixed)
-        if not self._has_ties:
-            return rows[:, at].copy(), fine
+        if not fixed:
+            ranks = self._ranks(asked.counts)
+            rows = self._source.picked(lows, asked.highs, ranks.reshape(-1, 1))[1][:, 0]
+        else:
+            ranks, rows = asked.counts, asked.ends[:, 0 if fixed > 0 else 1]
+        if not core.ordered and len(core.types) == 1:
+            return rows[:, at]
         ties = rows[:, : at + 1]
         if not core.ordered and core.types[1] is not Type.SYMBOL:
-            return self._source.at(ties, ties, 1)[:, at + 1].copy(), fine
-        before = np.column_stack((lows, np.full(len(lows), LEAST))), np.column_stack((lows, ties[:, at] - 1))
-        before[0][ties[:, at] == LEAST, -1] = GREATEST  # nothing is before the least word
-        return self._read(ties, ties, ranks if fixed else ranks - self._source.counts(*before))
+            return rows[:, at + 1] if fixed > 0 else self._source.picked(ties, ties, ENDS)[1][:, 0, at + 1]
+        if not fixed:
+            before = np.column_stack((lows, np.full(len(lows), LEAST))), np.column_stack((lows, ties[:, at] - 1))
+            before[0][ties[:, at] == LEAST, -1] = GREATEST  # nothing is before the least word
+            ranks = ranks - self._source.picked(*before, NO_RANKS)[0]
+        return self._read(ties, ties, ranks)[0]
 
     def _ranks(self, counts: Words) -> Words:
         """The rank of the value that a quantile of so many rows asks for: at least 1, and the fraction of all, rounded up."""
@@ -264,14 +286,18 @@ def way_of(aggregate: CoreAggregate, function: CoreFunction) -> Way:
     name, keyed = function.name, bool(aggregate.needs)
     if name == "count":
         return "counts"
-    if name in ("sum", "mean"):
-        return "totals"
     first = function.types[0]
+    if name in ("sum", "mean"):
+        return "totals" if keyed or name == "mean" or first is Type.FLOAT else "added"
     exact = name in ("bitand", "bitor", "bitxor") or (name == "product" and first is not Type.FLOAT)
     if exact or (keyed and name in ("min", "max") and first is not Type.SYMBOL):
         return "scan"
     in_order = AGGREGATES[name].picks and (function.ordered or first is not Type.SYMBOL)
     return "order" if in_order and not keyed else "rows"
+
+
+def _first_failed(codes: Words, failed: Flags) -> Found:
+    return codes, int(np.argmax(failed)) if failed.any() else -1
 
 
 def _kept(function: CoreFunction) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.evaluate.sources import Runs
 from datalog.ir.core import Type
 from datalog.kernels.scans import MARK
 from datalog.store.btree import ALL_BITS, ANY_BITS, COUNT_UP, GREATEST_KEY, LEAST_KEY, ODD_BITS, PRODUCT
@@ -36,16 +37,16 @@ class Scanned:
     def trees(self) -> tuple[StateTree, ...]:
         return (self._kept,)
 
-    def build(self, rows: Words, counts: Words) -> None:
-        """Hold exactly the rows (group…, [key,] value, …), sorted, each as often as its count says, or once."""
-        width = self._kept.tree.width
-        if rows.shape[1] > width or not len(counts):  # without what stands behind the value, rows repeat
-            rows, counts = consolidate(rows[:, :width], counts if len(counts) else np.ones(len(rows), np.int64))
-        self._kept.build(*self._turned(rows, counts))
+    def build(self, runs: Runs) -> None:
+        """Hold exactly the rows (group…, [key,] value, …)."""
+        width, rows, each = self._kept.tree.width, runs.rows, runs.each
+        if not len(each):  # without what stands behind the value, rows repeat
+            rows, each = consolidate(rows[:, :width], np.ones(len(rows), np.int64))
+        self._kept.build(*self._turned(rows, each))
 
-    def change(self, rows: Words, weights: Words) -> None:
-        """Add weights to rows (group…, [key,] value), sorted."""
-        self._kept.apply(*self._turned(rows, weights), COUNT_UP)
+    def change(self, runs: Runs) -> None:
+        """Add to the counts of rows (group…, [key,] value)."""
+        self._kept.apply(*self._turned(runs.rows, runs.each), COUNT_UP)
 
     def fold(self, lows: Words, highs: Words) -> tuple[Words, Flags]:
         """The code of each range's ⊕, and where it is only marked. O(log n) a range."""

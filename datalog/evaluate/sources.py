@@ -6,6 +6,8 @@ it counts. A source's rows carry their counts, and its tree adds them up.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,11 +23,30 @@ Flags = NDArray[np.bool_]
 ONCE = np.empty(0, np.int64)  # the counts of rows that all count once
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Sorted rows, cut where one of their first `columns` changes: run i is bounds[i] … bounds[i + 1] - 1.
+
+    `each` has how often each row counts, or by how much its count has changed; without words, each counts once."""
+
+    rows: Words
+    each: Words
+    columns: int
+    bounds: Words
+
+    @property
+    def keys(self) -> Words:
+        """What rows have in the first columns, once for each run, C-contiguous. O(runs)."""
+        rows = self.rows if len(self.rows) < 2 else self.rows[self.bounds[:-1]]
+        return np.ascontiguousarray(rows[:, : self.columns])
+
+
 class Source:
-    """The rows of one aggregate. `width` is how many columns of each are of interest."""
+    """The rows of one aggregate, in runs of one group, and of one key if there are keys. `width`: how many columns are of interest."""
 
     def __init__(self, storage: Storage, aggregate: CoreAggregate, width: int) -> None:
         self.width = width
+        self._keys = aggregate.groups + bool(aggregate.needs)
         self._counted = not aggregate.origin
         self._storage, self._columns = storage, aggregate.columns
         kept = storage.serving(aggregate.read, aggregate.columns or tuple(range(width)))
@@ -33,30 +54,30 @@ class Source:
             raise InternalError(f"{aggregate.read} is not arranged as an aggregate reads it")
         self._kept = kept
 
-    def everything(self) -> tuple[Words, Words]:
-        """All rows in order, and how often each counts. O(n)."""
+    def everything(self) -> Runs:
+        """All rows in order. O(n)."""
         root = int(self._storage.roots[self._kept.number])
-        return self._kept.tree.export_with_payload(root) if self._counted else (self._kept.tree.export(root), ONCE)
+        return self._cut(*(self._kept.tree.export_with_payload(root) if self._counted else (self._kept.tree.export(root), ONCE)))
 
-    def changed(self, delta: Delta) -> tuple[Words, Words]:
-        """The rows of the source whose counts changed, sorted, and by how much."""
+    def changed(self, delta: Delta) -> Runs:
+        """The rows of the source whose counts changed, and by how much."""
         if self._counted:
             assert delta.counted is not None, "the source of an aggregate tells how its counts changed"
-            return delta.counted
-        inserted, deleted = delta.inserted[:, self._columns], delta.deleted[:, self._columns]
-        if not len(deleted) or not len(inserted):
-            rows = np.ascontiguousarray(inserted if len(inserted) else deleted)
-            return consolidate(rows, np.full(len(rows), 1 if len(inserted) else -1, np.int64))
-        return consolidate(np.concatenate((inserted, deleted)), np.repeat(np.array((1, -1)), (len(inserted), len(deleted))))
+            return self._cut(*delta.counted)
+        inserted, deleted = delta.inserted, delta.deleted
+        if len(inserted) and len(deleted):
+            rows, weights = np.concatenate((inserted, deleted)), np.repeat((1, -1), (len(inserted), len(deleted)))
+        else:
+            rows, sign = (inserted, 1) if len(inserted) else (deleted, -1)
+            weights = np.full(len(rows), sign)
+        return self._cut(*consolidate(rows.take(self._columns, axis=1), weights))
 
-    def counts(self, lows: Words, highs: Words) -> Words:
-        """How many rows ranges have, each as often as it counts. O(log n) a range."""
-        words, rows = self._ranges().fold(lows, highs)
-        return words if self._counted else rows
+    def picked(self, lows: Words, highs: Words, ranks: Words) -> tuple[Words, Words]:
+        """How often the rows of ranges count, and those at ranks, int64[n, k, columns]; each row has as many ranks as it counts.
 
-    def at(self, lows: Words, highs: Words, ranks: Words | int, each: bool = False) -> Words:
-        """The rows at ranks, which there are: 1 is the first, -1 the last; `each`: rows count as often as they do. O(log n) a range."""
-        return self._ranges().select(lows, highs, ranks, each and self._counted)[1]
+        1 is the first, -1 the last; a row of ranks for each range, or one for all. O(log n) a range.
+        """
+        return self._ranges().picked(lows, highs, ranks, self._counted)
 
     def rows(self, lows: Words, highs: Words) -> Found:
         """All rows of ranges, in order within each, with how often they count; they may repeat."""
@@ -66,8 +87,11 @@ class Source:
     def _ranges(self) -> Ranges:
         return Ranges(self._kept.tree, int(self._storage.roots[self._kept.number]), self._storage.tally)
 
+    def _cut(self, rows: Words, each: Words) -> Runs:
+        return Runs(rows, each, self._keys, _bounds(rows, self._keys))
 
-def bounds_of(rows: Words, columns: int) -> Words:
+
+def _bounds(rows: Words, columns: int) -> Words:
     """Where the runs of sorted rows that agree in their first columns begin, and the number of rows. O(n)."""
     if len(rows) < 2:
         return np.arange(len(rows) + 1)

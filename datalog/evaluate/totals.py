@@ -16,9 +16,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.evaluate.sources import bounds_of
+from datalog.evaluate.sources import Runs
 from datalog.ir.core import Type
-from datalog.kernels.limbs import BIASED, FLOATS, INFINITE, LOWER, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
+from datalog.kernels.limbs import (
+    BIASED,
+    FLOATS,
+    INFINITE,
+    LOWER,
+    MINUS_INFINITE,
+    NOT_A_NUMBER,
+    WHOLE,
+    join_integers,
+    limbs_of_runs,
+    round_floats,
+)
 from datalog.store.btree import ADD, NO_SCAN, TOTAL
 from datalog.store.columns import SIGN_BIT, float_codes
 from datalog.store.rows import consolidate
@@ -52,7 +63,7 @@ class Totals:
 
     def __init__(self, storage: Storage, groups: int, keyed: bool, type: Type) -> None:
         self._groups, self._keyed, self.type = groups, keyed, type
-        self._kind = FLOATS if type is Type.FLOAT else BIASED if type is Type.UNSIGNED else WHOLE
+        self._kind = kind_of(type)
         self._words = StateTree.made(storage, groups + 1 + keyed, payload=True, scan=TOTAL if keyed else NO_SCAN)
         self._present = StateTree.made(storage, groups + 1, payload=True) if keyed and type is Type.FLOAT else None
 
@@ -61,22 +72,19 @@ class Totals:
         """All trees."""
         return (self._words,) if self._present is None else (self._words, self._present)
 
-    def build(self, rows: Words, counts: Words) -> Limbs:
-        """Hold exactly the sums of rows (group…, [key,] value, …), sorted, each as often as its count says, or once; their limbs by group.
-
-        With keys, by group and key.
-        """
-        limbs, words, which = self._limbs_of(rows, counts)
-        self._words.storage.tally.cost += A_BUILD * len(rows)
+    def build(self, runs: Runs) -> Limbs:
+        """Hold exactly the sums of rows (group…, [key,] value, …); the limbs of each run."""
+        limbs, words, which = self._limbs_of(runs)
+        self._words.storage.tally.cost += A_BUILD * len(runs.rows)
         kept = consolidate(limbs, words) if self._keyed else (limbs, words)
         self._words.build(*kept)
         if self._present is not None:
             self._present.build(*consolidate(kept[0][:, :-1], np.ones(len(kept[0]), np.int64)))
         return Limbs(which, limbs[:, self._groups], words)
 
-    def change(self, rows: Words, weights: Words) -> None:
-        """Add weighted rows (group…, [key,] value), sorted."""
-        limbs, words, _ = self._limbs_of(rows, weights)
+    def change(self, runs: Runs) -> None:
+        """Add what has changed of rows (group…, [key,] value)."""
+        limbs, words, _ = self._limbs_of(runs)
         if self._keyed:
             limbs, words = consolidate(limbs, words)
         moved = self._words.apply(limbs, words, ADD)
@@ -87,7 +95,7 @@ class Totals:
         """The limbs of sums: of groups, `lows` = `highs` = (group…), or of the keys from low to high, (group…, key) each."""
         ranges, groups = self._words.ranges(), self._groups
         if not self._keyed:
-            found = ranges.rows(lows, highs)
+            found = ranges.rows(lows, highs, None if self._kind == FLOATS else 2 * len(lows))
             return Limbs(found.which, found.rows[:, groups], found.payloads)
         if self._present is None:
             which, limbs = np.repeat(np.arange(len(lows)), 2), np.tile(np.arange(2), len(lows))
@@ -95,15 +103,16 @@ class Totals:
             found = self._present.ranges().rows(lows[:, :groups], highs[:, :groups])
             which, limbs = found.which, found.rows[:, groups]
         words, _ = ranges.fold(*(np.column_stack((ends[which, :groups], limbs, ends[which, groups:])) for ends in (lows, highs)))
-        return Limbs(which, limbs, words)
+        return Limbs(which, limbs, np.ascontiguousarray(words))
 
-    def sums(self, limbs: Limbs, count: int) -> tuple[Words, Flags]:
-        """The codes of so many sums, and which of them are out of range. Those without limbs are 0."""
-        if self.type is not Type.FLOAT:
-            return _whole(limbs, count, self._kind)
-        codes = np.zeros(count, np.int64)  # the code of 0.0 is 0
-        round_floats(limbs.which, np.ascontiguousarray(limbs.numbers), np.ascontiguousarray(limbs.words), codes)
-        return codes, np.zeros(count, np.bool_)
+    def sums(self, limbs: Limbs, count: int) -> tuple[Words, int]:
+        """The codes of so many sums, and the first that is out of range, or -1. Those without limbs are 0."""
+        codes = zeros(self.type, count)
+        numbers = np.ascontiguousarray(limbs.numbers)
+        if self._kind != FLOATS:
+            return codes, join_integers(limbs.which, numbers, limbs.words, self._kind, codes)
+        round_floats(limbs.which, numbers, limbs.words, codes)
+        return codes, -1
 
     def means(self, limbs: Limbs, counts: Words) -> Words:
         """The codes of the floats nearest to the means; `counts` has the numbers of summands, not 0."""
@@ -118,14 +127,22 @@ class Totals:
             floats[which] = _rounded(exact, unit * int(counts[which])) if special is None else special
         return float_codes(floats)
 
-    def _limbs_of(self, rows: Words, weights: Words) -> tuple[Words, Words, Words]:
-        """The limbs of the sums of weighted rows, sorted, by what stands before the numbers; their words, and which sum each is of."""
-        groups, column = self._groups, self._groups + self._keyed
-        bounds = bounds_of(rows, column)
-        room = 3 * len(rows) if self._kind == FLOATS else 2 * (len(bounds) - 1)
-        which, limbs, words = np.empty(room, np.int64), np.empty((room, column + 1), np.int64), np.empty(room, np.int64)
-        count = limbs_of_runs(rows, groups, column, weights, bounds, self._kind, which, limbs, words)
+    def _limbs_of(self, runs: Runs) -> tuple[Words, Words, Words]:
+        """The limbs of the sums of runs, by what stands before the numbers; their words, and which sum each is of."""
+        room = 3 * len(runs.rows) if self._kind == FLOATS else 2 * (len(runs.bounds) - 1)
+        which, limbs, words = np.empty(room, np.int64), np.empty((room, runs.columns + 1), np.int64), np.empty(room, np.int64)
+        count = limbs_of_runs(runs.rows, self._groups, runs.columns, runs.each, runs.bounds, self._kind, which, limbs, words)
         return limbs[:count], words[:count], which[:count]
+
+
+def kind_of(type: Type) -> int:
+    """What the codes of numbers of a type are."""
+    return FLOATS if type is Type.FLOAT else BIASED if type is Type.UNSIGNED else WHOLE
+
+
+def zeros(type: Type, count: int) -> Words:
+    """The code of 0, so many times."""
+    return np.full(count, SIGN_BIT if type is Type.UNSIGNED else 0)
 
 
 def _low_and_high(limbs: Limbs, count: int) -> tuple[Words, Words]:
@@ -135,15 +152,6 @@ def _low_and_high(limbs: Limbs, count: int) -> tuple[Words, Words]:
         here = limbs.numbers == number
         words[limbs.which[here]] = limbs.words[here]
     return low & LOWER, high + (low >> 32)
-
-
-def _whole(limbs: Limbs, count: int, kind: int) -> tuple[Words, Flags]:
-    """The codes of integer sums, and which of them do not fit into one."""
-    low, high = _low_and_high(limbs, count)
-    codes = (high << 32) | low
-    if kind == BIASED:
-        return codes ^ SIGN_BIT, (high < 0) | (high > LOWER)
-    return codes, (high < -(2**31)) | (high >= 2**31)
 
 
 def _exact(limbs: Limbs) -> Iterator[tuple[int, int, float | None]]:

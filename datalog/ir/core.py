@@ -262,3 +262,8 @@ class CoreProgram:
     strata: tuple[Stratum, ...]
     facts: dict[str, list[Row]]
     directives: tuple[Directive, ...]
+
+    @property
+    def unmade(self) -> frozenset[str]:
+        """The sources of aggregates that no rows are kept for."""
+        return frozenset(stratum.aggregate.source for stratum in self.strata if stratum.aggregate is not None and stratum.aggregate.origin)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.jit import INT, NOTHING, READ1, READ2, WRITE1, WRITE2, WRITE_FLAGS, Flags, Words, device, kernel
+from datalog.kernels.jit import INT, NOTHING, READ1, READ2, WRITE1, WRITE2, Words, device, kernel
 from datalog.kernels.layout import (
     CHILD,
     COUNT,
@@ -94,39 +94,44 @@ def fold(pages: Words, shape: Words, root: int, lows: Words, highs: Words, folde
         folded[row, 1] = rows
 
 
-@kernel(NOTHING(READ2, READ1, INT, READ2, READ2, READ1, INT, WRITE2, WRITE_FLAGS, WRITE1))
+@kernel(NOTHING(READ2, READ1, INT, READ2, READ2, READ2, INT, WRITE1, WRITE2, WRITE1))
 def select(
-    pages: Words, shape: Words, root: int, lows: Words, highs: Words, ranks: Words, column: int, rows: Words, found: Flags, nodes: Words
+    pages: Words, shape: Words, root: int, lows: Words, highs: Words, ranks: Words, column: int, counts: Words, rows: Words, nodes: Words
 ) -> None:
-    """Write for each range the row at a rank: 1, 2, … from its low end, -1, -2, … from its high end; mark those that are there.
+    """Write for each range how many rows it has, and one after the other those of them that stand at ranks.
 
+    Ranks are 1, 2, … from the low end, -1, -2, … from the high end; rows that there are not are left alone. `ranks` has a row for each
+    range, or one for all.
     `column` is ROWS to count rows, or SCANNED to count each as often as its payload says, in a tree with a scan of totals.
     """
     width = shape[WIDTH]
+    each = ranks.shape[1]
     for row in range(lows.shape[0]):
-        found[row] = False
+        counts[row] = 0
         if root == EMPTY:
             continue
         start = weight_before(pages, shape, root, lows, row, 0, column, nodes)
         end = weight_before(pages, shape, root, highs, row, 1, column, nodes)
-        rank = start + ranks[row] if ranks[row] > 0 else end + ranks[row] + 1
-        if rank <= start or rank > end:
-            continue
-        found[row] = True
-        page = root
-        while True:
-            nodes[0] += 1
-            entry = 0
-            weight = weight_of(pages, shape, page, entry, column)
-            while weight < rank:
-                rank -= weight
-                entry += 1
+        counts[row] = max(end - start, 0)  # the ends of an empty range may be the wrong way round
+        for place in range(each):
+            rank = ranks[row if ranks.shape[0] > 1 else 0, place]
+            rank += start if rank > 0 else end + 1
+            if rank <= start or rank > end:
+                continue
+            page = root
+            while True:
+                nodes[0] += 1
+                entry = 0
                 weight = weight_of(pages, shape, page, entry, column)
-            if pages[page, LEVEL] == 0:
-                break
-            page = pages[page, HEADER + (width + CHILD) * shape[INNER_CAP] + entry]
-        for key in range(width):
-            rows[row, key] = pages[page, HEADER + key * shape[LEAF_CAP] + entry]
+                while weight < rank:
+                    rank -= weight
+                    entry += 1
+                    weight = weight_of(pages, shape, page, entry, column)
+                if pages[page, LEVEL] == 0:
+                    break
+                page = pages[page, HEADER + (width + CHILD) * shape[INNER_CAP] + entry]
+            for key in range(width):
+                rows[row * each + place, key] = pages[page, HEADER + key * shape[LEAF_CAP] + entry]
 
 
 @device
@@ -147,11 +152,11 @@ def next_entry(pages: Words, shape: Words, path: Words, depth: int, bounds: Word
     return int(path[1, depth])
 
 
-@kernel(NOTHING(READ2, READ1, INT, READ2, READ2, WRITE1, WRITE2, WRITE1, WRITE1))
+@kernel(INT(READ2, READ1, INT, READ2, READ2, WRITE1, WRITE2, WRITE1, WRITE1))
 def within(
     pages: Words, shape: Words, root: int, lows: Words, highs: Words, which: Words, rows: Words, payloads: Words, nodes: Words
-) -> None:
-    """Write the rows of all ranges one after the other, which range each is of, and its payload if the tree has one.
+) -> int:
+    """Write the rows of all ranges one after the other, which range each is of, and its payload if the tree has one; how many there are.
 
     The three have room for all of them (`fold` counts them).
     """
@@ -184,6 +189,7 @@ def within(
                 if shape[PAYLOAD] == 1:
                     payloads[count] = pages[page, HEADER + width * cap + entry]
                 count += 1
+    return count
 
 
 @kernel(INT(READ2, READ1, INT, READ2, WRITE2, WRITE1))

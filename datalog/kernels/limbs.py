@@ -125,6 +125,64 @@ def nearest(digits: Words, first: int) -> int:
     return min((cut << 52) + mantissa, INFINITY) if cut < EXPONENT - 1 else INFINITY
 
 
+@device
+def add_to(sums: Words, place: int, low: int, high: int, kind: int) -> bool:
+    """Add high · 2^32 + low to a sum of integers, which is a code; does the result fit into one?"""
+    code = sums[place]
+    if kind == BIASED:
+        code ^= LOWEST
+    low += code & LOWER
+    high += ((code >> 32) & LOWER if kind == BIASED else code >> 32) + (low >> 32)
+    code = (high << 32) | (low & LOWER)
+    sums[place] = code ^ LOWEST if kind == BIASED else code
+    return bool(0 <= high <= LOWER) if kind == BIASED else bool(-(2**31) <= high < 2**31)
+
+
+@kernel(INT(READ2, INT, READ1, READ1, INT, WRITE1))
+def add_integers(rows: Words, column: int, weights: Words, bounds: Words, kind: int, sums: Words) -> int:
+    """Add the weighted sum of each run of integers to a code; the first run whose code leaves its range, or -1.
+
+    Runs, weights and the column are those of `limbs_of_runs`.
+    """
+    failed = -1
+    for run in range(bounds.shape[0] - 1):
+        low = 0
+        high = 0
+        for place in range(bounds[run], bounds[run + 1]):
+            code = rows[place, column]
+            weight = weights[place] if weights.shape[0] > 0 else 1
+            if kind == BIASED:
+                code ^= LOWEST
+            low += weight * (code & LOWER)
+            high += weight * ((code >> 32) & LOWER if kind == BIASED else code >> 32)
+        if not add_to(sums, run, low, high, kind) and failed < 0:
+            failed = run
+    return failed
+
+
+@kernel(INT(READ1, READ1, READ1, INT, WRITE1))
+def join_integers(which: Words, numbers: Words, words: Words, kind: int, codes: Words) -> int:
+    """Make sums of integers, which are the codes of 0, of their limbs; the first that does not fit into a code, or -1.
+
+    Limbs are as for `round_floats`.
+    """
+    failed = -1
+    place = 0
+    while place < which.shape[0]:
+        sum = which[place]
+        low = 0
+        high = 0
+        while place < which.shape[0] and which[place] == sum:
+            if numbers[place] == 0:
+                low = words[place]
+            else:
+                high = words[place]
+            place += 1
+        if not add_to(codes, sum, low, high, kind) and failed < 0:
+            failed = sum
+    return failed
+
+
 @kernel(NOTHING(READ1, READ1, READ1, WRITE1))
 def round_floats(which: Words, numbers: Words, words: Words, codes: Words) -> None:
     """Write the codes of sums of floats. Limb `numbers[i]` of sum `which[i]`, both ascending, is `words[i]`; others are left alone."""

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.join import Budget, OverBudget
-from datalog.evaluate.sources import bounds_of
+from datalog.evaluate.sources import Runs
 from datalog.ir.core import CoreAggregate, CoreProgram
-from datalog.store.btree import EMPTY, GREATEST_KEY, SET
-from datalog.store.ranges import Ranges
+from datalog.store.btree import GREATEST_KEY, SET
+from datalog.store.ranges import Found, Ranges
 from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.state import StateTree
 from datalog.store.storage import Delta, Storage
@@ -26,6 +26,8 @@ from datalog.store.tally import A_CALL, A_CHANGE
 from datalog.store.values import Values
 
 Words = NDArray[np.int64]
+
+OUT_AND_IN = np.array((-1, 1))  # signs of what was and of what is, where one result has changed
 
 
 class AggregateStratum:
@@ -51,11 +53,11 @@ class AggregateStratum:
 
     def maintain(self, deltas: Mapping[str, Delta], budget: Budget | None) -> Delta:
         """What changes in the head. Raises OverBudget before it does more work than `budget` allows."""
-        groups = self._core.groups
         self._storage.tally.cost += A_CALL
         none = np.empty((0, self._core.keys), np.int64)
         gone = none
         asked: list[Words] = []
+        changed: Runs | None = None
         if self._core.needs in deltas:
             delta = deltas[self._core.needs]
             self._spend(budget, len(delta))
@@ -63,21 +65,17 @@ class AggregateStratum:
             gone = delta.deleted
             asked.append(delta.inserted)
         if self._core.read in deltas:
-            rows, weights = self._aggregate.changed(deltas[self._core.read])
-            self._spend(budget, 2 * len(rows))
-            self._aggregate.change(rows, weights)
-            columns = groups + (self._needed is not None)
-            touched = np.ascontiguousarray(rows[bounds_of(rows, columns)[:-1], :columns])
-            asked.append(touched if self._needed is None else sort_distinct(self._around(touched)))
+            self._spend(budget, 2 * len(deltas[self._core.read]))
+            changed = self._aggregate.changed(deltas[self._core.read])
+            asked.append(changed.keys if self._needed is None else sort_distinct(self._around(changed.keys)))
         again = asked[0] if len(asked) == 1 else sort_distinct(np.concatenate(asked)) if asked else none
         self._spend(budget, len(again))
-        before = self._results_now(np.concatenate((again, gone)) if len(gone) else again)
-        after = self._aggregate.results(again)
-        if np.array_equal(before, after):
-            return Delta(after[:0], after[:0])
-        signs = np.repeat(np.array((-1, 1)), (len(before), len(after)))
-        rows, signs = consolidate(np.concatenate((before, after)), signs)
-        return self._storage.change(self._core.head, rows, signs)
+        heads = self._results_now(np.concatenate((again, gone)) if len(gone) else again)
+        before, after = heads.rows, self._aggregate.results(again, changed, heads)
+        if before.tobytes() == after.tobytes():
+            return Delta(before[:0], before[:0])
+        signs = OUT_AND_IN if len(before) == len(after) == 1 else np.repeat((-1, 1), (len(before), len(after)))
+        return self._storage.change(self._core.head, np.concatenate((before, after)), signs)
 
     def _spend(self, budget: Budget | None, changes: int) -> None:
         if budget is not None and A_CHANGE * changes > budget.left:
@@ -107,9 +105,7 @@ class AggregateStratum:
             columns.append(intervals[:, groups + 1 :] + (core.high == "<"))
         return np.concatenate(columns, axis=1)
 
-    def _results_now(self, asked: Words) -> Words:
-        """The head's rows for groups, or for rows of `needs`."""
+    def _results_now(self, asked: Words) -> Found:
+        """The head's rows for groups, or for rows of `needs`: at most one for each."""
         root = int(self._storage.roots[self._head.number])
-        if root == EMPTY:
-            return np.empty((0, self._head.tree.width), np.int64)
-        return Ranges(self._head.tree, root, self._storage.tally).rows(asked, asked).rows
+        return Ranges(self._head.tree, root, self._storage.tally).rows(asked, asked, most=len(asked))

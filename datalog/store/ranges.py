@@ -44,22 +44,33 @@ class Ranges:
 
         `weighted`: each row counts as often as its payload says, in a tree with a scan of totals.
         """
-        rows, found = np.zeros((len(lows), self._tree.width), np.int64), np.empty(len(lows), np.bool_)
-        column = SCANNED if weighted else ROWS
-        ranks = np.ascontiguousarray(np.broadcast_to(np.asarray(ranks, np.int64), len(lows)))
-        pages, shape = self._tree.pool.pages, self._tree.shape
-        folds.select(pages, shape, self._root, _block(lows), _block(highs), ranks, column, rows, found, self._nodes)
-        self._looked()
-        return found, rows
+        each = np.broadcast_to(np.asarray(ranks, np.int64), len(lows))
+        counts, rows = self.picked(lows, highs, each.reshape(-1, 1), weighted)
+        return abs(each) <= counts, rows[:, 0]
 
-    def rows(self, lows: Words, highs: Words) -> Found:
-        """All rows of the ranges, in order within each. O(log n) a range, and O(1) a row."""
-        lows, highs = _block(lows), _block(highs)
-        total = int(self.fold(lows, highs)[1].sum())
-        which, rows, payloads = np.empty(total, np.int64), np.empty((total, self._tree.width), np.int64), np.ones(total, np.int64)
-        folds.within(self._tree.pool.pages, self._tree.shape, self._root, lows, highs, which, rows, payloads, self._nodes)
+    def picked(self, lows: Words, highs: Words, ranks: Words, weighted: bool = False) -> tuple[Words, Words]:
+        """Per range how many rows it has, and those at its row of ranks, int64[n, k, columns]: 0 for those that there are not.
+
+        One row of ranks is that of all ranges.
+        """
+        counts, rows = np.empty(len(lows), np.int64), np.zeros((len(lows) * ranks.shape[1], self._tree.width), np.int64)
+        column, pages, shape = SCANNED if weighted else ROWS, self._tree.pool.pages, self._tree.shape
+        folds.select(pages, shape, self._root, _block(lows), _block(highs), _block(ranks), column, counts, rows, self._nodes)
         self._looked()
-        return Found(which, rows, payloads)
+        return counts, rows.reshape(len(lows), ranks.shape[1], self._tree.width)
+
+    def rows(self, lows: Words, highs: Words, most: int | None = None) -> Found:
+        """All rows of the ranges, in order within each, of which it is known that there are at most so many.
+
+        O(log n) a range, and O(1) a row.
+        """
+        lows, highs = _block(lows), _block(highs)
+        room = int(self.fold(lows, highs)[1].sum()) if most is None else most
+        which, rows = np.empty(room, np.int64), np.empty((room, self._tree.width), np.int64)
+        payloads = np.empty(room, np.int64) if self._tree.payload else np.ones(room, np.int64)
+        count = folds.within(self._tree.pool.pages, self._tree.shape, self._root, lows, highs, which, rows, payloads, self._nodes)
+        self._looked()
+        return Found(which[:count], rows[:count], payloads[:count])
 
     def around(self, points: Words) -> Words:
         """The rows (α, low, high), once for each point, with low ≤ key ≤ high for each of the points (α, key).
@@ -75,10 +86,11 @@ class Ranges:
             rows = np.empty((count, self._tree.width), np.int64)
 
     def _looked(self) -> None:
-        self._tally.steps += int(self._nodes[0])
-        self._tally.cost += A_PAGE * int(self._nodes[0])
+        nodes = int(self._nodes[0])
+        self._tally.steps += nodes
+        self._tally.cost += A_PAGE * nodes
         self._nodes[0] = 0
 
 
 def _block(rows: Words) -> Words:
-    return np.ascontiguousarray(rows, np.int64)
+    return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)

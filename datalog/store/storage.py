@@ -235,7 +235,7 @@ class Storage:
             self.roots[arrangement.number] = -1
 
     def change(self, predicate: str, rows: Words, weights: Words) -> Delta:
-        """Add weights to rows (declared order, distinct) and return the rows that appeared and disappeared.
+        """Add weights to rows (declared order; weights of equal rows add up) and return the rows that appeared and disappeared.
 
         Rows that carry counts gain the weight, and are there while their count is positive. Otherwise a row is inserted
         at a positive weight, which becomes its stamp where rows carry stamps, and deleted at a negative one.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datalog.ir.core import PyValue, Type
-from datalog.kernels.limbs import BIASED, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, limbs_of_runs, round_floats
+from datalog.kernels.limbs import BIASED, FLOATS, INFINITE, MINUS_INFINITE, NOT_A_NUMBER, WHOLE, add_integers, limbs_of_runs, round_floats
 from datalog.store.values import Values
 from tests.kernels.blocks import Block, examples
 
@@ -108,3 +108,22 @@ def test_infinities_and_nan_decide_a_sum() -> None:
     assert rounded([-math.inf, 1e308, 1e308]) == -math.inf
     assert math.isnan(rounded([math.inf, -math.inf]))
     assert math.isnan(rounded([math.nan, 1.0]))
+
+
+@settings(max_examples=examples(100))
+@given(data=st.data())
+@pytest.mark.parametrize("kind", [WHOLE, BIASED])
+def test_integers_are_added_to_sums_as_far_as_these_fit_into_codes(kind: int, data: st.DataObject) -> None:
+    type, values = KINDS[kind], Values()
+    least, greatest = (-(2**63), 2**63 - 1) if kind == WHOLE else (0, 2**64 - 1)
+    runs = data.draw(st.lists(st.lists(st.tuples(NUMBERS[kind], WEIGHTS), min_size=1, max_size=5), max_size=4))
+    before = data.draw(st.lists(NUMBERS[kind], min_size=len(runs), max_size=len(runs)))
+    rows = values.encode_column([number for run in runs for number, _ in run], type).reshape(-1, 1)
+    weights = np.array([weight for run in runs for _, weight in run], np.int64)
+    sums = values.encode_column(before, type).copy()
+    failed = add_integers(rows, 0, weights, np.cumsum([0, *map(len, runs)], dtype=np.int64), kind, sums)
+    exact = [old + sum(number * weight for number, weight in run) for old, run in zip(before, runs, strict=True)]  # type: ignore[operator]
+    fitting = [least <= number <= greatest for number in exact]
+    assert failed == (fitting.index(False) if False in fitting else -1)
+    for code, number, fits in zip(sums.tolist(), exact, fitting, strict=True):
+        assert not fits or values.decode(code, type) == number

@@ -43,7 +43,7 @@ def test_plan_shows_what_each_aggregate_is_over_and_how_it_is_kept(program: Path
     assert section(command("plan", program, "--run").out, "aggregates") == (
         "  total@agg1(r, sum) = sum over total@body1(r, x).\n"
         "     in           total(r, s) :- region(r), s = sum x : { sales[r, _] = x }.\n"
-        "     kept         exact sums in chunks of 32 bits, rounded at the end: O(log n) a result\n"
+        "     kept         the sum before, to which exact changes are added: O(1) a result\n"
         "     estimate     about 2 groups of 1.5\n"
         "     run          2 results over 3 rows\n"
         "     maintenance  the groups of changed rows are asked again, or its stratum is evaluated anew where that takes fewer steps\n"
