@@ -228,13 +228,13 @@ simple_clauses: st.SearchStrategy[Clause] = st.one_of(
         st.lists(parameters, max_size=2).map(tuple),
     ),
 )
-clauses: st.SearchStrategy[Clause] = st.recursive(
-    simple_clauses,
-    lambda inner: st.builds(
-        Component, component_types, st.lists(component_types, max_size=2).map(tuple), st.lists(inner, max_size=3).map(tuple)
-    ),
-    max_leaves=3,
-)
+
+
+def components(inner: st.SearchStrategy[Clause]) -> st.SearchStrategy[Clause]:
+    return st.builds(Component, component_types, st.lists(component_types, max_size=2).map(tuple), st.lists(inner, max_size=2).map(tuple))
+
+
+clauses = simple_clauses | components(simple_clauses | components(simple_clauses))
 
 line_comments = st.text(max_size=10).map(lambda text: "//" + text.replace("\n", " ")).map(str.rstrip)
 block_comments = (

@@ -167,6 +167,8 @@ def test_a_subsumption_has_two_heads() -> None:
         ("$c.Add(x, $Zero)", Branch("c.Add", (X, Branch("Zero", ())))),
         ("$", Operation("autoinc", ())),
         ("autoinc()", Operation("autoinc", ())),
+        ("$ band 1", Operation("band", (Operation("autoinc", ()), number(1)))),
+        ("as /* a type */ (x, T)", Cast(X, "T")),
         ("as(x, c.T)", Cast(X, "c.T")),
         ("as(as(x, T), decimal(2))", Cast(Cast(X, "T"), "decimal(2)")),
         ("@f(x, y)", Operation("@f", (X, Y))),
