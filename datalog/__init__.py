@@ -26,12 +26,14 @@ if TYPE_CHECKING:
         UnknownPredicate,
     )
     from datalog.functions import Function, function
+    from datalog.ir.branch import Branch
     from datalog.relation import Relation
     from datalog.snapshot import Snapshot
     from datalog.stats import Part, Stats
     from datalog.transaction import Change, Changes, Transaction
 
 __all__ = [
+    "Branch",
     "Change",
     "Changes",
     "DataError",
@@ -61,6 +63,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "datalog.database": ("Database",),
     "datalog.functions": ("Function", "function"),
+    "datalog.ir.branch": ("Branch",),
     "datalog.relation": ("Relation",),
     "datalog.snapshot": ("Snapshot",),
     "datalog.stats": ("Part", "Stats"),

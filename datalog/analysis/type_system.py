@@ -190,7 +190,7 @@ class _Declarations:
         structure = self._bases[declared.name]
         assert isinstance(structure, Structure)
         if isinstance(declared, RecordDeclaration):
-            structure.define((self._shape("", declared.fields),))
+            structure.define((self._shape("", declared.fields, declared.name),))
             return
         shapes: list[Shape] = []
         for branch in declared.branches:
@@ -201,10 +201,10 @@ class _Declarations:
                 )
                 continue
             self._branches[branch.name] = declared
-            shapes.append(self._shape(branch.name, branch.fields))
+            shapes.append(self._shape(branch.name, branch.fields, declared.name))
         structure.define(tuple(shapes))
 
-    def _shape(self, name: str, fields: tuple[Attribute, ...]) -> Shape:
+    def _shape(self, name: str, fields: tuple[Attribute, ...], owner: str) -> Shape:
         seen: set[str] = set()
         for field in fields:
             if field.type not in self._bases:
@@ -213,7 +213,7 @@ class _Declarations:
                 self._findings.add(field.span, f"field `{field.name}` is declared twice", "each field needs a name of its own")
             seen.add(field.name)
         types = tuple(self._bases.get(field.type) or Type.NUMBER for field in fields)
-        return Shape(name, tuple(field.name for field in fields), types, tuple(field.type for field in fields))
+        return Shape(name, tuple(field.name for field in fields), types, tuple(field.type for field in fields), owner)
 
 
 def unknown_branch_hint(name: str, types: Types) -> str:

@@ -29,6 +29,7 @@ from datalog.ir.core import (
     Value,
 )
 from datalog.ir.primitives import ORDER
+from datalog.ir.structures import FIELD, WHICH
 from datalog.ir.text import format_expression
 from datalog.plan.order import variables_of
 from datalog.store.values import Values
@@ -128,8 +129,19 @@ def empty_result(part: Part) -> CoreBinding | None:
 
 
 def is_generated(rule: CoreRule, check: Check) -> bool:
-    """Is the check the binding of a term within an atom, and no comparison of its own?"""
-    return (isinstance(check, CoreBinding) and rule.variables[check.variable][0] == "=") or is_repetition(check)
+    """Is the check the binding of a term within an atom, or a part of a pattern there, and no comparison of its own?"""
+    named = isinstance(check, CoreBinding) and rule.variables[check.variable][0] == "="
+    return named or is_repetition(check) or is_part_of_pattern(rule, check)
+
+
+def is_part_of_pattern(rule: CoreRule, check: Check) -> bool:
+    """Does the check take a value apart that stands in an atom? The atom shows as much."""
+    if not any(encloses(atom.span, check.span) for atom in rule.atoms):
+        return False
+    if isinstance(check, CoreFilter) and check.operator == "!=":
+        return isinstance(check.right, Value) and check.right.value is None
+    expressions = (check.expression,) if isinstance(check, CoreBinding) else (check.left, check.right)
+    return any(isinstance(one, Apply) and (one.name == WHICH or one.name.startswith(FIELD)) for one in expressions)
 
 
 def is_repetition(check: Check) -> bool:

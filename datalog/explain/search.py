@@ -21,6 +21,7 @@ from datalog.explain.literals import (
     is_aggregate,
     is_constant,
     is_copy,
+    is_part_of_pattern,
     is_repetition,
     kind_of,
     show_atom,
@@ -180,7 +181,7 @@ class _Proving:
             else:
                 yield Proof(show_atom(atom, shown, self._bench.program.predicates[atom.predicate]), "absent", note="no such row")
         for check in part.checks:
-            if not (is_constant(rule, check) or is_repetition(check)):
+            if not (is_constant(rule, check) or is_repetition(check) or is_part_of_pattern(rule, check)):
                 yield Proof(show_check(check, shown), "computed", note=self._wording.source(check.span))
 
     def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:

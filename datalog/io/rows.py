@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from datalog.errors import DataError, Diagnostic
+from datalog.io.literals import read_literal
 from datalog.io.named import BadNames, cells_of, places_of
 from datalog.ir.core import Predicate, Row, Type
+from datalog.ir.structures import Structure
 from datalog.store.interner import Codes
 from datalog.store.values import BadValue, Values, noun, shown
 
@@ -73,7 +75,7 @@ def from_columns(columns: list[Any], predicate: Predicate, values: Values) -> Co
     codes = np.zeros((len(columns[0]) if columns else 0, len(columns) or 1), np.int64)
     for number, (column, type, name) in enumerate(zip(columns, predicate.types, predicate.attributes, strict=False)):
         try:
-            codes[:, number] = values.encode_column(column, type)
+            codes[:, number] = values.encode_column(with_parts(column, type), type)
         except BadValue as error:
             where = f"(column {name} of {predicate.name})"
             if type in (Type.NUMBER, Type.UNSIGNED) and (gap := gap_in(column)) is not None:
@@ -81,6 +83,13 @@ def from_columns(columns: list[Any], predicate: Predicate, values: Values) -> Co
                 refuse(predicate, message, "the column has missing values: fill or drop them")
             refuse(predicate, f"row {error.row + 1}: {error} {where}", hint_for(column[error.row], type))
     return codes
+
+
+def with_parts(column: Any, type: Type) -> Any:
+    """The column; where records and branches come as Arrow's texts, which is how they go, their values."""
+    if not isinstance(type, Structure) or not hasattr(column, "dictionary_encode"):
+        return column
+    return [read_literal(cell, type) if isinstance(cell, str) else cell for cell in column.to_pylist()]
 
 
 def gap_in(column: Any) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any
 
 Leaf = Callable[[Any], str]
@@ -60,7 +61,14 @@ class Branch:
         return self.fields[place]
 
     def __repr__(self) -> str:
-        return spell_parts(self, lambda value: json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value))
+        return spell_parts(self, spell_quoted)
+
+
+def spell_quoted(value: object) -> str:
+    """What has no parts, with texts and dates in quotes, as programs have them."""
+    if isinstance(value, (str, date)):
+        return json.dumps(value if isinstance(value, str) else value.isoformat(), ensure_ascii=False)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def spell_parts(value: object, leaf: Leaf) -> str:

@@ -7,6 +7,7 @@ field is the value whose code is 0, which the test beside it never lets pass.
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -25,12 +26,15 @@ WHICH = "$?"
 
 @dataclass(frozen=True)
 class Shape:
-    """A branch of an algebraic type, or, with an empty name, what the records of a record type look like. `type_names` are as declared."""
+    """A branch of an algebraic type, or, with an empty name, what the records of a record type look like.
+
+    `type_names` are those of the fields as declared, `owner` is the name of the type."""
 
     name: str
     fields: tuple[str, ...]
     types: tuple[Type, ...] = field(compare=False)
     type_names: tuple[str, ...] = ()
+    owner: str = field(default="Record", compare=False)
 
     @property
     def constructor(self) -> str:
@@ -49,7 +53,7 @@ class Shape:
     def _record(self) -> Callable[[Iterable[Any]], tuple[Any, ...]]:
         """A field whose name Python does not take is called by its place, `_0`."""
         names = [*self.fields]
-        made: Any = namedtuple("Record", names, rename=True)  # type: ignore[misc]
+        made: Any = namedtuple(re.sub(r"\W", "_", self.owner), names, rename=True)  # type: ignore[misc]
         return cast("Callable[[Iterable[Any]], tuple[Any, ...]]", made._make)
 
 

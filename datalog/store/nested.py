@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from datalog.ir.branch import spell_parts, spell_quoted
 from datalog.ir.core import Type
 from datalog.ir.structures import Shape, Structure
 from datalog.store.canonical import folded
@@ -97,3 +98,23 @@ def _levels(reached: dict[Structure, Codes], values: Values) -> Iterator[Level]:
     for _, number, chosen in sorted(leveled, key=lambda one: one[:2]):
         of, own, keys = groups[number]
         yield of, np.searchsorted(reached[of], own[chosen]), [(field, column[chosen]) for field, column in keys]
+
+
+def to_arrow(ids: Codes, type: Structure, values: Values) -> Any:
+    """An Arrow array: structs for records that hold neither themselves nor a branch at any depth, with null for `nil`, else texts."""
+    import pyarrow as pa
+
+    distinct, places = np.unique(ids, return_inverse=True)
+    if not is_flat(type):
+        return pa.array([spell_parts(value, spell_quoted) for value in decode(distinct, type, values)], pa.string()).take(pa.array(places))
+    ((shape, own, columns),) = values.structures.shaped(distinct, type)
+    fields = [values.column_to_arrow(column, field) for column, field in zip(columns, shape.types, strict=True)]
+    structs = pa.StructArray.from_arrays(fields, names=list(shape.fields)) if fields else pa.array([{}] * len(own), pa.struct([]))
+    return structs.take(pa.array(np.searchsorted(own, ids), mask=~np.isin(ids, own)))
+
+
+def is_flat(type: Structure, above: tuple[Structure, ...] = ()) -> bool:
+    """Whether the type is of records that hold no values of their own type, nor any of an algebraic one, at any depth."""
+    if not type.record or type in above:
+        return False
+    return all(is_flat(field, (*above, type)) for shape in type.shapes for field in shape.types if isinstance(field, Structure))

@@ -145,15 +145,19 @@ class Values:
         """A pyarrow.Table with int64, uint64, double, string, bool, date32, timestamp (µs, UTC) and decimal128(19, scale) columns."""
         import pyarrow as pa
 
-        columns = []
-        for number, type in enumerate(types):
-            column = np.ascontiguousarray(codes[:, number])
-            if type is Type.SYMBOL:
-                texts, places = self.distinct_texts(column)
-                columns.append(pa.array(texts, pa.string()).take(pa.array(places)))
-            else:
-                columns.append(arrow_of(column, type))
+        columns = [self.column_to_arrow(np.ascontiguousarray(codes[:, number]), type) for number, type in enumerate(types)]
         return pa.Table.from_arrays(columns, names=list(names))
+
+    def column_to_arrow(self, column: Codes, type: Type) -> Any:
+        """One such column. Records are structs with null for `nil`, or texts, as all that is nested without end or has branches."""
+        if isinstance(type, Structure):
+            return nested.to_arrow(column, type, self)
+        if type is not Type.SYMBOL:
+            return arrow_of(column, type)
+        import pyarrow as pa
+
+        texts, places = self.distinct_texts(column)
+        return pa.array(texts, pa.string()).take(pa.array(places))
 
     def distinct_texts(self, column: Codes) -> tuple[list[str], Codes]:
         """The distinct symbols of a column, in no particular order, and the place of each row's among them."""
@@ -196,7 +200,7 @@ class Values:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         kind = column.type
-        if column.null_count:
+        if column.null_count and not isinstance(type, Structure):
             row = column.is_null().to_numpy(zero_copy_only=False).tolist().index(True)
             self._encode_arrow(column[:row], type)  # a bad value before it is the first
             raise BadValue(f"a missing value is no {noun(type)}", row)
