@@ -44,6 +44,7 @@ from datalog.kernels.pages import (
     close_gap,
     columns_of,
     compare,
+    first_not_less,
     give_up,
     open_gap,
     own,
@@ -292,7 +293,10 @@ def apply_rows(pages: Words, ledger: Words, ctl: Words, shape: Words, rows: Word
                 break
             if row > first and bound != EMPTY and compare(pages, bound, inner_cap, bound_entry, rows, row, width) <= 0:
                 break
-            place = place_from(pages, leaf, leaf_cap, place, count if row == first else 1, rows, row, width)
+            if row == first:
+                place = first_not_less(pages, leaf, leaf_cap, rows, row, width)
+            else:
+                place = place_from(pages, leaf, leaf_cap, place, rows, row, width)
             present = place < count and compare(pages, leaf, leaf_cap, place, rows, row, width) == 0
             before = 0
             if present and shape[PAYLOAD] == 1:

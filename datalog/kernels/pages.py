@@ -31,6 +31,8 @@ from datalog.kernels.layout import (
 )
 from datalog.kernels.scans import word_below
 
+A_LINE = 8  # words of a cache line
+
 
 @device
 def available(pages: Words, ctl: Words) -> int:
@@ -110,9 +112,16 @@ def compare(pages: Words, page: int, cap: int, entry: int, rows: Words, row: int
 
 @device
 def first_beyond(pages: Words, page: int, cap: int, rows: Words, row: int, width: int, side: int) -> int:
-    """The first entry that compares with the row as `side` or more (0: it is not less, 1: it is greater); COUNT if there is none."""
-    low = 0
-    high = pages[page, COUNT]
+    """The first entry that compares with the row as `side` or more (0: it is not less, 1: it is greater); COUNT if there is none.
+
+    One entry of each cache line is looked at first: these are fetched together, whereas each step of a bisection waits for the last.
+    """
+    count = pages[page, COUNT]
+    passed = 0
+    for entry in range(0, count, A_LINE):
+        passed += compare(pages, page, cap, entry, rows, row, width) < side
+    low = max(0, (passed - 1) * A_LINE + 1)
+    high = min(passed * A_LINE, count)
     while low < high:
         middle = (low + high) >> 1
         if compare(pages, page, cap, middle, rows, row, width) < side:
@@ -129,19 +138,14 @@ def first_not_less(pages: Words, page: int, cap: int, rows: Words, row: int, wid
 
 
 @device
-def place_from(pages: Words, page: int, cap: int, low: int, step: int, rows: Words, row: int, width: int) -> int:
-    """The first entry from `low` on that is not less than the row: tries after `step` entries, and then ever further on."""
+def place_from(pages: Words, page: int, cap: int, low: int, rows: Words, row: int, width: int) -> int:
+    """The first entry from `low` on that is not less than the row: tries near by, and then ever further on."""
     high = pages[page, COUNT]
-    while low < high:
-        middle = low + step - 1
-        if middle >= high:
-            break
-        if compare(pages, page, cap, middle, rows, row, width) < 0:
-            low = middle + 1
-            step *= 2
-        else:
-            high = middle
-            break
+    step = 1
+    while low + step <= high and compare(pages, page, cap, low + step - 1, rows, row, width) < 0:
+        low += step
+        step *= 2
+    high = min(high, low + step - 1)
     while low < high:
         middle = (low + high) >> 1
         if compare(pages, page, cap, middle, rows, row, width) < 0:
@@ -154,15 +158,7 @@ def place_from(pages: Words, page: int, cap: int, low: int, step: int, rows: Wor
 @device
 def child_for(pages: Words, page: int, cap: int, rows: Words, row: int, width: int) -> int:
     """The entry of an inner page below which the row stands or would stand: the last that is not greater, else the first."""
-    low = 1
-    high = pages[page, COUNT]
-    while low < high:
-        middle = (low + high) >> 1
-        if compare(pages, page, cap, middle, rows, row, width) <= 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
+    return max(0, first_beyond(pages, page, cap, rows, row, width, 1) - 1)
 
 
 @device
