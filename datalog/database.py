@@ -174,10 +174,11 @@ class Database:
 
         Prints as a table; `bytes` is the sum, and iteration gives the parts, the greatest first. O(pages).
         """
-        from datalog.stats import measure
+        from datalog.maintain.memory import parts_of
+        from datalog.stats import Stats
 
         with self._lock:
-            return measure(self._engine)
+            return Stats(parts_of(self._engine), self._options.memory_limit)
 
     def query(self, body: str) -> list[Row]:
         """The distinct bindings of the named variables of `body`, in order of their first appearance, sorted.

@@ -1,36 +1,14 @@
-"""What the memory of a database goes to.
-
-Everything that grows with the data is counted: the pages of every tree, pages that are free or belong to older versions, symbols, the
-memo of functions, and the buffers of joins. What a running evaluation holds for a while is not, nor is the Python code.
-"""
+"""What `Database.stats` gives: the parts of the database's memory, as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
+from datalog.maintain.memory import Kind, Part, spell_bytes
 from datalog.render import plain_table
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from datalog.maintain.engine import Engine
-
-Kind = Literal["arrangement", "records", "aggregates", "pages", "symbols", "memo", "buffers"]
-SHOWN = 4  # parts that a summary names
-UNITS = ("B", "kB", "MB", "GB", "TB")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One thing that takes memory: what it is, its name, how many entries it has (rows, records, texts, calls), and its bytes."""
-
-    kind: Kind
-    name: str
-    count: int
-    bytes: int
+__all__ = ["Part", "Stats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +27,6 @@ class Stats:
         """The bytes of all parts of a kind."""
         return sum(part.bytes for part in self.parts if part.kind == kind)
 
-    def summary(self) -> str:
-        """The greatest parts, as one line."""
-        greatest = list(self)[:SHOWN]
-        rest = self.bytes - sum(part.bytes for part in greatest)
-        listed = [f"{spell_bytes(part.bytes)} by {part.name}" for part in greatest]
-        return ", ".join([*listed, f"{spell_bytes(rest)} by all else"])
-
     def __iter__(self) -> Iterator[Part]:
         return iter(sorted(self.parts, key=lambda part: (-part.bytes, part.kind, part.name)))
 
@@ -68,55 +39,3 @@ class Stats:
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
-
-
-def spell_bytes(count: int) -> str:
-    """A number of bytes for people, in powers of 1000.
-
-    >>> spell_bytes(1_234_567)
-    '1.2 MB'
-    """
-    size, unit = float(count), 0
-    while size >= 999.95 and unit < len(UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.{1 if unit else 0}f} {UNITS[unit]}"
-
-
-def measure(engine: Engine, roots: NDArray[np.int64] | None = None, without: Collection[int] = ()) -> Stats:
-    """What a database takes at present. `roots` is a version, else the committed one; trees with the roots `without` cannot be read."""
-    storage = engine.storage
-    pool = storage.pool
-    version = storage.committed if roots is None else roots
-    used = 0
-    listed: set[int] = set()
-
-    def part(kind: Kind, name: str, numbers: list[int]) -> Part:
-        nonlocal used
-        listed.update(numbers)
-        trees = [(storage.trees[number], int(version[number])) for number in numbers if version[number] not in without]
-        pages = sum(tree.pages_of(root) for tree, root in trees)
-        used += pages
-        return Part(kind, name, sum(tree.size(root) for tree, root in trees), pages * pool.page_bytes)
-
-    parts = []
-    for name, kept in storage.arrangements.items():
-        columns = engine.program.predicates[name].attributes if name in engine.program.predicates else None
-        for arrangement in kept:
-            order = ", ".join(str(column + 1) if columns is None else columns[column] for column in arrangement.columns)
-            parts.append(part("arrangement", f"{name}({order})", [arrangement.number]))
-    for stratum in engine.strata:
-        for number, rule in zip(stratum.numbers, stratum.rules, strict=False):
-            if rule.index is not None:
-                parts.append(
-                    part("records", f"records of rule {number}, of {stratum.predicates[0]}", [watch.number for watch in rule.index.watches])
-                )
-    parts.append(part("aggregates", "states of aggregates", [number for number in range(len(storage.trees)) if number not in listed]))
-    taken = pool.used_pages
-    parts.append(Part("pages", "older versions and what is unfinished", taken - used, (taken - used) * pool.page_bytes))
-    free = pool.bytes // pool.page_bytes - taken
-    parts.append(Part("pages", "free pages", free, free * pool.page_bytes))
-    symbols, memo, joins = engine.values.symbols, engine.joins.memo, engine.joins.every()
-    parts.append(Part("symbols", "symbols", len(symbols), symbols.bytes))
-    parts.append(Part("memo", "calls of functions", len(memo), memo.table.nbytes))
-    parts.append(Part("buffers", "buffers of joins", len(joins), sum(join.bytes for join in joins)))
-    return Stats(tuple(part for part in parts if part.bytes), engine.options.memory_limit)

@@ -29,9 +29,9 @@ from datalog.maintain.choice import Choice, RecordsChoice
 from datalog.maintain.counted import CountedRule, Signed
 from datalog.maintain.functional import Functions
 from datalog.maintain.joins import Joins
+from datalog.maintain.memory import parts_of, summary
 from datalog.maintain.recursive import RecursiveStratum
 from datalog.plan.statistics import Counted, estimate
-from datalog.stats import measure
 from datalog.store.pool import Limit, PagePool
 from datalog.store.rows import consolidate
 from datalog.store.storage import Delta, Storage
@@ -176,7 +176,7 @@ class Engine:
     def _tell(self, error: BaseException) -> None:
         """Say in an error that memory does not suffice what it is taken up by."""
         if isinstance(error, MemoryLimit):
-            error.used = measure(self, self.storage.roots, error.unreadable).summary()
+            error.used = summary(parts_of(self, self.storage.roots, error.unreadable))
 
     def _give_up_records(self) -> bool:
         """Have no records any more, if `auto` has built some; whether it had."""

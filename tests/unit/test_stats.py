@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from datalog import Database, Stats
-from datalog.stats import Part, spell_bytes
+from datalog.maintain.memory import Part, spell_bytes, summary
 
 PROGRAM = """
     .decl edge(x: number, y: number)
@@ -76,7 +76,7 @@ def test_records_and_states_of_aggregates_have_parts_of_their_own() -> None:
     recorded, derived = filled(400, maintain="recorded").stats(), filled(400, maintain="derived").stats()
     assert recorded.of("records") > 0 == derived.of("records")
     assert any(part.name.endswith(", of near") and part.count > 100 for part in recorded)
-    program = "total(x, s) :- s = sum y : {edge(x, y)}, edge(x, _).\n.decl edge(x: number, y: number)\n.input edge"
+    program = "total(x, s) :- s = mean y : {edge(x, y)}, edge(x, _).\n.decl edge(x: number, y: number)\n.input edge"
     db = Database(program)
     with db.transaction() as transaction:
         transaction.insert("edge", [(x % 10, x) for x in range(500)])
@@ -94,7 +94,7 @@ def test_a_part_prints_as_a_line_of_a_table() -> None:
         "symbols      symbols        3  1.5 kB",
     ]
     assert stats._repr_html_() == f"<pre>{stats}</pre>"
-    assert stats.summary() == "2.0 MB by e(x, y), 1.5 kB by symbols, 0 B by all else"
+    assert summary(stats) == "2.0 MB by e(x, y), 1.5 kB by symbols, 0 B by all else"
 
 
 @pytest.mark.parametrize(
