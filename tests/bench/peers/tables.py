@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from tests.bench.measure import Wrong
-from tests.bench.peers.engines import HOMES, OURS, OWN
+from tests.bench.peers.engines import HOMES, OURS, OWN, TWO_THREADS
 from tests.bench.peers.outcomes import Kept, Outcome
 from tests.bench.peers.workloads import WORKLOADS, Workload
 from tests.bench.report import Column, Figure, Report, megabytes, seconds, times
@@ -26,7 +26,7 @@ COLUMNS = (
     Column("to ours", times),
 )
 BEGIN, END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
-NAMES = {"duckdb": "DuckDB", "pathway": "Pathway", "kuzu": "Kuzu", "nemo": "Nemo", "souffle": "Soufflé",
+NAMES = {TWO_THREADS: "ours, 2 threads", "duckdb": "DuckDB", "pathway": "Pathway", "kuzu": "Kuzu", "nemo": "Nemo", "souffle": "Soufflé",
          "souffle compiled": "Soufflé compiled"}  # fmt: skip
 
 
@@ -109,7 +109,8 @@ def _time(workload: Workload, outcome: Outcome | None) -> str:
     best = outcome.best(workload)
     if best is None:
         return outcome.failure if outcome.failure.startswith("more than") else "–"
-    return f"{seconds(best)}{'*' if outcome.whole else ''}"
+    loading = outcome.whole and workload.measure == "evaluation" and not workload.changes
+    return f"{seconds(best)}{'*' if loading else ''}"
 
 
 def _memory(outcomes: dict[str, Outcome]) -> str:
