@@ -14,15 +14,21 @@ from datalog.kernels.encoding import (
     CURSOR_LIMIT,
     CURSOR_STACK,
     CURSOR_WORDS,
+    DEPTH_ITERATORS,
+    DEPTH_WORDS,
     ITERATOR_LEVEL,
     ITERATOR_SLOT,
     ITERATOR_WORDS,
+    LEVEL_HIGH,
     LEVEL_VALUE,
     LEVEL_WORDS,
+    PLAN_DEPTHS_AT,
     PLAN_ITERATORS_AT,
+    PLAN_LAST_COLUMN,
     PLAN_OUTPUT_AT,
     PLAN_OUTPUT_WIDTH,
     PLAN_SLOTS_AT,
+    PLAN_TIGHT,
     SLOT_COLUMNS,
     SLOT_LEAF_ROWS,
     SLOT_WORDS,
@@ -33,12 +39,13 @@ from datalog.kernels.encoding import (
 )
 from datalog.kernels.jit import Words, device
 from datalog.kernels.layout import COUNT, HEADER
+from datalog.kernels.stamps import youngest_premise
 
 EXHAUSTED, NO_ROOM, SPENT = 0, 4, 3
 
 
 @device
-def list_one(pages: Words, plan: Words, state: Words, output: Words, iterator: int, cursors: int, high: int, column: int) -> int:
+def _list_one(pages: Words, plan: Words, state: Words, output: Words, iterator: int, cursors: int, high: int, column: int) -> int:
     """Give the keys of one iterator up to `high`, in the column of the output, if that is one: leaf by leaf."""
     at = plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS
     slot = plan[PLAN_SLOTS_AT] + plan[at + ITERATOR_SLOT] * SLOT_WORDS
@@ -70,7 +77,9 @@ def list_one(pages: Words, plan: Words, state: Words, output: Words, iterator: i
                     output[row, column] = key
                 row += 1
                 entry += 1
-                if entry < end and pages[page, keys + entry] == key:
+                if key == high:  # which may have no successor
+                    entry = end
+                elif entry < end and pages[page, keys + entry] == key:
                     entry = lower_bound(pages, page, keys, entry, end, key + 1)
         state[STATE_OUTPUT] = row
         state[STATE_STEPS] += row - first
@@ -88,7 +97,7 @@ def list_one(pages: Words, plan: Words, state: Words, output: Words, iterator: i
 
 
 @device
-def list_common(pages: Words, plan: Words, state: Words, output: Words, first: int, cursors: int, high: int, column: int) -> int:
+def _list_common(pages: Words, plan: Words, state: Words, output: Words, first: int, cursors: int, high: int, column: int) -> int:
     """Give the keys up to `high` that two iterators, `first` and the following, have in common."""
     at = plan[PLAN_ITERATORS_AT] + first * ITERATOR_WORDS
     # The iterator that is to move, and the other, which stands on the same key or a later one.
@@ -165,7 +174,7 @@ def list_common(pages: Words, plan: Words, state: Words, output: Words, first: i
 
 
 @device
-def fill(plan: Words, state: Words, output: Words, first: int, last: int, column: int, youngest: int) -> None:
+def _fill(plan: Words, state: Words, output: Words, first: int, last: int, column: int, youngest: int) -> None:
     """Write what the rows first … last - 1 of the output have in common: all but the column of the last variable."""
     end = state[STATE_OUTPUT]
     for other in range(plan[PLAN_OUTPUT_WIDTH]):
@@ -180,3 +189,19 @@ def fill(plan: Words, state: Words, output: Words, first: int, last: int, column
             value = state[STATE_WORDS + place * LEVEL_WORDS + LEVEL_VALUE]
         for row in range(first, end):
             output[row, other] = value
+
+
+@device
+def list_last(pages: Words, plan: Words, prefixes: Words, state: Words, output: Words, depth: int, cursors: int) -> int:
+    """All bindings of the last depth, whose iterators stand, to the output: EXHAUSTED, NO_ROOM or SPENT."""
+    first = state[STATE_OUTPUT]
+    column = plan[PLAN_LAST_COLUMN]
+    iterator = plan[plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS + DEPTH_ITERATORS]
+    high = state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_HIGH]
+    if plan[PLAN_TIGHT] == 1:
+        outcome = _list_one(pages, plan, state, output, iterator, cursors, high, column)
+    else:
+        outcome = _list_common(pages, plan, state, output, iterator, cursors, high, column)
+    if state[STATE_OUTPUT] > first:
+        _fill(plan, state, output, first, depth, column, youngest_premise(pages, plan, prefixes, state, cursors))
+    return outcome

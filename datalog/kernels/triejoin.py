@@ -5,6 +5,9 @@ stop anywhere (a full buffer, a spent budget) and the next one goes on. Section 
 and of the method. The sensitivity records planted here cover every key at every depth that a prefix reaches, not the
 depths inside the prefix, which somebody else has covered.
 
+Most time goes into the last depth, which `innermost.py` lists without this machine where it may, and into the depths inside
+prefixes: a known value is looked up from where the iterator was left by the prefix before.
+
 The file is long because the join is one state machine, and because kernels name every constant that they use.
 """
 
@@ -38,8 +41,6 @@ from datalog.kernels.encoding import (
     GIVES_CANDIDATE,
     GIVES_FLOATS,
     GIVES_VALUE,
-    ITERATOR_STAMPS,
-    ITERATOR_WORDS,
     LEVEL_AGREEING,
     LEVEL_HIGH,
     LEVEL_LOW,
@@ -64,10 +65,7 @@ from datalog.kernels.encoding import (
     PLAN_DEPTHS,
     PLAN_DEPTHS_AT,
     PLAN_ITERATORS,
-    PLAN_ITERATORS_AT,
-    PLAN_LAST_COLUMN,
     PLAN_NEGATIONS_AT,
-    PLAN_OLDER,
     PLAN_OUTPUT_AT,
     PLAN_OUTPUT_WIDTH,
     PLAN_SLOTS_AT,
@@ -105,10 +103,11 @@ from datalog.kernels.encoding import (
     STATE_WORDS,
 )
 from datalog.kernels.expressions import evaluate, narrow, passes_filters
-from datalog.kernels.innermost import EXHAUSTED, NO_ROOM, fill, list_common, list_one
+from datalog.kernels.innermost import EXHAUSTED, NO_ROOM, list_last
 from datalog.kernels.jit import INT, READ1, READ2, WRITE1, WRITE2, Budget, Words, device, kernel
 from datalog.kernels.ranges import advance_range, enter_range, open_range
 from datalog.kernels.recording import flush_records, record, write_record
+from datalog.kernels.stamps import is_older, youngest_premise
 
 
 @device
@@ -191,22 +190,6 @@ def _stand(pages: Words, roots: Words, plan: Words, state: Words, depth: int, cu
         if state[cursor + CURSOR_AT_END] == 1 or state[cursor + CURSOR_KEY] != value:
             return 0
     return 1
-
-
-@device
-def _list(pages: Words, plan: Words, prefixes: Words, state: Words, output: Words, depth: int, cursors: int) -> int:
-    """All bindings of the last depth, whose iterators stand, to the output: EXHAUSTED, NO_ROOM or SPENT."""
-    first = state[STATE_OUTPUT]
-    column = plan[PLAN_LAST_COLUMN]
-    iterator = plan[plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS + DEPTH_ITERATORS]
-    high = state[STATE_WORDS + depth * LEVEL_WORDS + LEVEL_HIGH]
-    if plan[PLAN_TIGHT] == 1:
-        outcome = list_one(pages, plan, state, output, iterator, cursors, high, column)
-    else:
-        outcome = list_common(pages, plan, state, output, iterator, cursors, high, column)
-    if state[STATE_OUTPUT] > first:
-        fill(plan, state, output, first, depth, column, _youngest(pages, plan, prefixes, state, cursors))
-    return outcome
 
 
 @device
@@ -305,33 +288,6 @@ def _passes_negations(
 
 
 @device
-def _is_older(pages: Words, plan: Words, prefixes: Words, state: Words, depth: int, cursors: int) -> bool:
-    """Are the rows that the depth's stamped iterators stand on older than the prefix's stamp?"""
-    if plan[PLAN_OLDER] == 0:
-        return True
-    row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
-    for iterator in range(plan[row + DEPTH_ITERATORS], plan[row + DEPTH_ITERATORS_END]):
-        stamps = plan[plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS + ITERATOR_STAMPS]
-        if stamps >= 0:
-            at = cursors + iterator * CURSOR_WORDS + CURSOR_STACK
-            if pages[state[at], stamps + state[at + 1]] >= prefixes[state[STATE_PREFIX], PREFIX_STAMP]:
-                return False
-    return True
-
-
-@device
-def _youngest(pages: Words, plan: Words, prefixes: Words, state: Words, cursors: int) -> int:
-    """The greatest of the prefix's stamp and the stamps of the rows that the binding is made of."""
-    youngest = prefixes[state[STATE_PREFIX], PREFIX_STAMP]
-    for iterator in range(plan[PLAN_ITERATORS]):
-        stamps = plan[plan[PLAN_ITERATORS_AT] + iterator * ITERATOR_WORDS + ITERATOR_STAMPS]
-        if stamps >= 0:
-            at = cursors + iterator * CURSOR_WORDS + CURSOR_STACK
-            youngest = max(youngest, pages[state[at], stamps + state[at + 1]])
-    return int(youngest)
-
-
-@device
 def _holds(
     pages: Words,
     roots: Words,
@@ -349,7 +305,7 @@ def _holds(
     """Does the value just bound pass everything that is checked at its depth?"""
     row = plan[PLAN_DEPTHS_AT] + depth * DEPTH_WORDS
     return (
-        _is_older(pages, plan, prefixes, state, depth, cursors)
+        is_older(pages, plan, prefixes, state, depth, cursors)
         and passes_filters(plan, plan[row + DEPTH_FILTERS], plan[row + DEPTH_FILTERS_END], state, stack, labels, memo)
         and _passes_negations(
             pages, roots, plan, plan[row + DEPTH_NEGATIONS], plan[row + DEPTH_NEGATIONS_END], state, records, depth, recorded
@@ -466,7 +422,7 @@ def complete(
                 if place >= 0:
                     output[row, column] = state[STATE_WORDS + place * LEVEL_WORDS + LEVEL_VALUE]
                 else:
-                    output[row, column] = _youngest(pages, plan, prefixes, state, cursors)
+                    output[row, column] = youngest_premise(pages, plan, prefixes, state, cursors)
             state[STATE_OUTPUT] = row + 1
             depth -= 1
             mode = MODE_ADVANCE
@@ -503,7 +459,7 @@ def complete(
             found = int(_advance(pages, plan, state, records, depth, cursors, recorded))
         if found == 1 and depth == tight and depth >= length:
             mode = MODE_LEAP
-            found = _list(pages, plan, prefixes, state, output, depth, cursors)
+            found = list_last(pages, plan, prefixes, state, output, depth, cursors)
             if found != EXHAUSTED:
                 status = OUTPUT_FULL if found == NO_ROOM else PAUSED
                 break
