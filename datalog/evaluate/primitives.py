@@ -60,7 +60,7 @@ class ColumnFunctions:
             case "ord":
                 return first.copy(), {}
             case _ if name == CAST:
-                return first.copy(), {}
+                return self._cast(first, arguments[0], result), {}
             case "year" | "month" | "day":
                 return calendar_part(name, first, arguments[0]), {}
             case "add_days" | "add_seconds":
@@ -73,15 +73,20 @@ class ColumnFunctions:
         results, failures = results_by_row(compute, arguments, columns, self._values, ValueError, str)
         return encode_results(results, failures, result, self._values), failures
 
+    def _cast(self, codes: Words, source: Type, result: Type) -> Words:
+        if isinstance(source, Structure) and isinstance(result, Structure):
+            return self._values.structures.cast(codes, source, result)
+        return codes.copy()
+
     def _structural(self, name: str, argument: Type, result: Type, columns: Sequence[Words]) -> Words:
         """Values with parts put together or taken apart."""
         structures = self._values.structures
         shape = shape_made(name, result)
         if shape is not None:
             assert isinstance(result, Structure)
-            return structures.intern_columns(columns, -1 if result.record else result.number(shape.name))
+            return structures.intern_columns(result, result.number(shape.name), columns)
         assert isinstance(argument, Structure)
-        return structures.branches(columns[0]) if name == WHICH else structures.field(columns[0], argument, *argument.place(name))
+        return structures.branches(columns[0], argument) if name == WHICH else structures.field(columns[0], argument, *argument.place(name))
 
     def _call(self, function: UserFunction, columns: Sequence[Words]) -> Computed:
         call = call_columns if function.columns else call_rows

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 def encode(value: object, type: Structure, values: Values) -> int:
     """The id of one value. BadValue if it is none of `type`, or one of its parts is none of its field's."""
 
-    def interned(of: Structure, number: int, codes: list[int]) -> int:
-        return values.structures.intern(tuple(codes) if of.record else (number, *codes))
-
-    code: int = folded(value, type, values.encode, 0, interned)
+    code: int = folded(value, type, values.encode, 0, values.structures.intern)
     return code
 
 
@@ -107,7 +104,7 @@ def to_arrow(ids: Codes, type: Structure, values: Values) -> Any:
     distinct, places = np.unique(ids, return_inverse=True)
     if not is_flat(type):
         return pa.array([spell_parts(value, spell_quoted) for value in decode(distinct, type, values)], pa.string()).take(pa.array(places))
-    ((shape, own, columns),) = values.structures.shaped(distinct, type)
+    shape, own, columns = next(values.structures.shaped(distinct, type))
     fields = [values.column_to_arrow(column, field) for column, field in zip(columns, shape.types, strict=True)]
     structs = pa.StructArray.from_arrays(fields, names=list(shape.fields)) if fields else pa.array([{}] * len(own), pa.struct([]))
     return structs.take(pa.array(np.searchsorted(own, ids), mask=~np.isin(ids, own)))
