@@ -104,7 +104,7 @@ class CountedRule:
         except OverBudget:
             self._suggest(rows_in, 0, self.join.tally.steps - before)
             raise
-        self._suggest(rows_in, sum(len(rows) for rows, _ in signed), self.join.tally.steps - before)
+        self._suggest(rows_in, sum([len(rows) for rows, _ in signed]), self.join.tally.steps - before)
         return signed
 
     def given_up(self, deltas: Mapping[str, Delta]) -> None:
@@ -116,7 +116,7 @@ class CountedRule:
         self.unsettled = self._choice.derived(rows_in, rows_out, steps, self._evaluation)
 
     def _rows_in(self, deltas: Mapping[str, Delta]) -> int:
-        return sum(len(deltas[name]) for name in self.reads if name in deltas)
+        return sum([len(deltas[name]) for name in self.reads if name in deltas])
 
     def _copied(self, rows: Words) -> Words:
         """The heads that a rule which only copies rows makes of them."""
