@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from datalog.analysis.findings import Findings, place
+from datalog.analysis.literals import literal
 from datalog.analysis.signatures import Columns
 from datalog.analysis.type_system import Types
-from datalog.analysis.types import Inference, literal
+from datalog.analysis.types import Inference
 from datalog.analysis.walk import leaves, operands, subterms, terms, variables
 from datalog.ir.structures import Structure
 from datalog.syntax.tree import (

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from datalog.analysis.cells import Cell
 from datalog.analysis.folding import make
+from datalog.analysis.literals import exact_decimal, literal, literal_types
 from datalog.analysis.patterns import Patterns, leaves_open, shape_of
-from datalog.analysis.types import Inference, exact_decimal, literal, literal_types, named
+from datalog.analysis.types import Inference, named
 from datalog.analysis.walk import is_pattern, operands
 from datalog.ir import formulas
 from datalog.ir.core import PyValue, Type

@@ -29,7 +29,7 @@ from datalog.io.layout import Layout
 from datalog.io.literals import parse
 from datalog.io.named import BadNames, places_of
 from datalog.io.nulls import NO_NULLS, Nulls, Rejection
-from datalog.io.parts import commas_within
+from datalog.io.parts import cut
 from datalog.ir.core import Predicate, PyValue, Type
 from datalog.ir.spelling import spell_value
 from datalog.ir.structures import Structure
@@ -302,7 +302,7 @@ def plain_records(text: str, layout: Layout, grouped: bool = False) -> Iterator[
         end = start + len(line)
         fields = []
         place = start
-        for part in commas_within(line.split(layout.delimiter), layout.delimiter) if grouped else line.split(layout.delimiter):
+        for part in cut(line, layout.delimiter) if grouped else line.split(layout.delimiter):
             fields.append(Field(part, place, len(part)))
             place += len(part) + len(layout.delimiter)
         yield Record(number, start, end, tuple(fields))

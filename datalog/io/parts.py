@@ -7,7 +7,7 @@ not to be taken for the end. In a program's notation it stands in quotes always.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from datalog.ir.branch import spell_parts
@@ -23,6 +23,8 @@ NAME = re.compile(r"[\w.?]+")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 UNTIL = {"]": re.compile(r"[^,\]]*"), ")": re.compile(r"[^,)]*")}
+OPENING = re.compile(r"\s*(?:\[|\$[\w.?]+\s*\()")
+BRACKETS = re.compile(rf"(?:(?<=[,\[(])|(?<=[,\[(] )){QUOTED.pattern}|[\[\]()]", re.DOTALL)
 AS_WRITTEN = re.compile(r"(?![\s\"])[^,\])\n\r\t]*(?<!\s)|")  # a text that stands as it is reads back
 
 
@@ -146,18 +148,24 @@ def cells_with_parts(column: Sequence[PyValue], leaf: Callable[[PyValue], str], 
     return [spell_parts(value, spelled) for value in column]
 
 
-def commas_within(parts: list[str], delimiter: str) -> list[str]:
-    """The fields of a line that was cut at each `delimiter`, some of which stood within the brackets of a record or a branch."""
-    fields: list[str] = []
+def cut(line: str, delimiter: str) -> Iterator[str]:
+    """The fields of a line, cut at each `delimiter` that does not stand within the brackets of a record or a branch."""
+    start = 0
+    while True:
+        at = line.find(delimiter, _end_of_brackets(line, start))
+        if at < 0:
+            yield line[start:]
+            return
+        yield line[start:at]
+        start = at + len(delimiter)
+
+
+def _end_of_brackets(line: str, start: int) -> int:
+    """Where the value ends that begins at `start` and has brackets; `start` if it has none, or they are not closed."""
+    opened = OPENING.match(line, start)
     depth = 0
-    for part in parts:
-        begins = depth == 0
-        if begins and not part.lstrip().startswith(("[", "$")):
-            fields.append(part)
-            continue
-        if begins:
-            fields.append(part)
-        else:
-            fields[-1] += delimiter + part
-        depth += sum(map(part.count, "[(")) - sum(map(part.count, "])"))
-    return fields
+    for found in BRACKETS.finditer(line, opened.end() - 1) if opened else ():
+        depth += (found[0] in "[(") - (found[0] in "])")
+        if depth == 0:
+            return found.end()
+    return start
