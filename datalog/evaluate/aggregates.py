@@ -54,7 +54,7 @@ RANKS = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quantile"
 Way = Literal["counts", "added", "totals", "scan", "order", "rows"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """Ranges with source rows whose results are asked for; how many rows they have, and if need be the first and the last of them and
     the sums of integers."""
@@ -66,7 +66,7 @@ class Asked:
     sums: Words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Block(Asked):
     """All groups, and all rows."""
 

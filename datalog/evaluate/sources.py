@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 ONCE = np.empty(0, np.int64)  # the counts of rows that all count once
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Runs:
     """Sorted rows, cut where one of their first `columns` changes: run i is bounds[i] … bounds[i + 1] - 1.
 
@@ -68,8 +68,9 @@ class Source:
         if len(inserted) and len(deleted):
             rows, weights = np.concatenate((inserted, deleted)), np.repeat((1, -1), (len(inserted), len(deleted)))
         else:
-            rows, sign = (inserted, 1) if len(inserted) else (deleted, -1)
-            weights = np.full(len(rows), sign)
+            rows = inserted if len(inserted) else deleted
+            weights = np.empty(len(rows), np.int64)
+            weights[:] = 1 if len(inserted) else -1
         return self._cut(*consolidate(rows.take(self._columns, axis=1), weights))
 
     def picked(self, lows: Words, highs: Words, ranks: Words) -> tuple[Words, Words]:

@@ -44,7 +44,7 @@ FLOAT_UNIT = 1074  # a float's limbs are in units of 2^-1074
 SMALL = 2**53  # integers up to this are floats exactly
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Limbs:
     """Limbs of several sums: for each limb which sum it is of, its number and its word."""
 
@@ -142,7 +142,7 @@ def kind_of(type: Type) -> int:
 
 def zeros(type: Type, count: int) -> Words:
     """The code of 0, so many times."""
-    return np.full(count, SIGN_BIT if type is Type.UNSIGNED else 0)
+    return np.full(count, SIGN_BIT) if type is Type.UNSIGNED else np.zeros(count, np.int64)
 
 
 def _low_and_high(limbs: Limbs, count: int) -> tuple[Words, Words]:

@@ -361,8 +361,7 @@ class Engine:
         else:
             rows = np.concatenate([rows for rows, _ in signed])
             weights = np.repeat([sign for _, sign in signed], [len(rows) for rows, _ in signed])
-        rows, weights = consolidate(rows, weights)
-        return {name: self.storage.change(name, rows, weights)} if len(rows) else {}
+        return {name: self.storage.change(name, rows, weights)}
 
 
 def _note(deltas: dict[str, Delta], name: str, delta: Delta) -> None:

@@ -16,7 +16,7 @@ from datalog.store.btree import BTree
 from datalog.store.tally import A_PAGE, Tally
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Found:
     """The rows of a block of ranges, one range after the other: which range each is of, the rows, and their payloads."""
 
