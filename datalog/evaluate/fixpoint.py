@@ -37,7 +37,7 @@ NOTHING = np.empty((0, 1), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class DeltaJoin:
-    """A join whose prefixes are changes of one atom: of `predicate`, cut to the columns that the atom uses."""
+    """A join whose prefixes are changes of one atom: of `predicate`, cut to the columns that the atom uses, in the plan's order."""
 
     predicate: str
     columns: tuple[int, ...]
@@ -45,7 +45,8 @@ class DeltaJoin:
 
     def prefixes(self, rows: Words) -> Words:
         """Rows of the predicate, which are distinct, as prefixes."""
-        return self.join.prefixes(sort_distinct(rows if len(self.columns) == rows.shape[1] else rows.take(self.columns, axis=1)))
+        as_they_are = self.columns == tuple(range(rows.shape[1]))
+        return self.join.prefixes(sort_distinct(rows if as_they_are else rows.take(self.columns, axis=1), own=not as_they_are))
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,7 @@ class Joins:
             raise
 
     def _delta(self, plan: RulePlan, output: Sequence[int] | None = None) -> DeltaJoin:
-        atom = plan.rule.atoms[plan.given]
-        columns = tuple(place for place, variable in enumerate(atom.columns) if variable is not None)
-        return DeltaJoin(atom.predicate, columns, self.join(plan, output))
+        return DeltaJoin(plan.rule.atoms[plan.given].predicate, plan.given_columns, self.join(plan, output))
 
     def _dependents(self, plan: RulePlan) -> DeltaJoin:
         """A delta join that gives each head row with the greatest stamp of the premises that it was derived from."""

@@ -25,7 +25,7 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
     rules = {number: plan_rule(rule, statistics) for number, rule in enumerate(program.rules) if not _takes_any_order(rule)}
     deltas = tuple(
         tuple(
-            plan_delta(rule, statistics, place, recursive[number])
+            plan_delta(rule, statistics, place, recursive[number], joined_first=True)
             for place, atom in enumerate(rule.atoms)
             if not atom.negated and atom.predicate in recursive.get(number, ())
         )

@@ -84,6 +84,13 @@ class RulePlan:
         return self.rule.projection
 
     @property
+    def given_columns(self) -> Columns:
+        """The columns of the given atom that have variables, in the order of these in the plan."""
+        columns = self.rule.atoms[self.given].columns
+        own = {variable for variable in columns if variable is not None}
+        return tuple(columns.index(variable) for variable in self.order[: len(own)])
+
+    @property
     def requests(self) -> list[tuple[str, Columns]]:
         own = [(atom.predicate, atom.columns) for atom in (*self.positive, *self.negated)]
         return own + [request for plan in self.late.values() for request in plan.requests]
@@ -110,11 +117,13 @@ def plan_rule(rule: CoreRule, statistics: Statistics, order: Sequence[int] | Non
     return _with_late(_plan(rule, order), statistics, 0)
 
 
-def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Collection[str] = ()) -> RulePlan:
+def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Collection[str] = (), joined_first: bool = False) -> RulePlan:
     """Plan `rule` for changes of its atom number `given`: the atom's variables come first, its rows are the prefixes.
 
-    For a negated atom, the rows are those that changed the atom's truth; the atom itself is not checked again. Stamps are
-    there to be reported for those atoms of `recursive` predicates that bind all their columns: stamps belong to rows.
+    They stand as in the atom, or with `joined_first` those in front that other atoms have, too, so that what sorted prefixes have in
+    common is looked for once. For a negated atom, the rows are those that changed the atom's truth; the atom itself is not
+    checked again. Stamps are there to be reported for those atoms of `recursive` predicates that bind all their columns: stamps
+    belong to rows.
     """
     first = [v for v in rule.atoms[given].columns if v is not None]
     stamped = frozenset(
@@ -126,6 +135,9 @@ def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Co
     if forced is not None and given in forced.deltas:
         order = forced_order(rule, forced.deltas[given], forced.exact, first, given)
     else:
+        if joined_first:
+            others = {v for number, atom in enumerate(rule.atoms) if number != given for v in atom.columns}
+            first.sort(key=lambda v: v not in others)
         order = variable_order(rule, statistics, first, given)
     return _with_late(_plan(rule, order, given, stamped), statistics, len(first))
 

@@ -200,8 +200,7 @@ class _PlanBench:
         prefixes = join.everything()
         if self._given >= 0:
             atom = self._rule.atoms[self._given]
-            columns = [place for place, variable in enumerate(atom.columns) if variable is not None]
-            prefixes = join.prefixes(sort_distinct(storage.rows(atom.predicate)[:, columns]))
+            prefixes = join.prefixes(sort_distinct(storage.rows(atom.predicate)[:, plan.given_columns]))
         tally = storage.tally
         before = tally.steps
         budget = None if at_most is None else Budget(tally, tally.cost + at_most)
