@@ -63,38 +63,62 @@ def ranks(ids: Codes, type: Structure, values: Values) -> Codes:
     return found[type][np.searchsorted(reached[type], ids)]
 
 
-Level = tuple[Structure, Codes, list[tuple[Type, Codes]]]
+Fields = list[tuple[Type, Codes]]
 
 
-def _levels(reached: dict[Structure, Codes], values: Values) -> Iterator[Level]:
-    """The values of each type and shape, those first that hold others; their places among the reached ones, and their fields."""
-    groups: list[tuple[Structure, Codes, list[tuple[Type, Codes]]]] = []
-    parts: list[tuple[int, Structure, list[tuple[Structure, int]]]] = []
+def _levels(reached: dict[Structure, Codes], values: Values) -> Iterator[tuple[Structure, Codes, Fields]]:
+    """The values of each type and shape, those first that others hold; their places among the reached ones, and their fields."""
+    groups: list[tuple[Structure, Codes, Fields]] = []
     for of, some in reached.items():
         for shape, own, columns in values.structures.shaped(some, of):
-            keys: list[tuple[Type, Codes]] = []
+            if not len(own):
+                continue
+            keys: Fields = []
             for field, column in zip(shape.types, columns, strict=True):
                 if field is Type.SYMBOL:
-                    distinct, back = np.unique(column, return_inverse=True)
-                    column = order_of(values.symbols.texts(distinct.tolist()))[back]
+                    texts, places = values.distinct_texts(column)
+                    column = order_of(texts)[places]
                 keys.append((field, column))
-            groups.append((of, own, keys))
-            inner = [(field, column.tolist()) for field, column in keys if isinstance(field, Structure)]
-            for row, one in enumerate(own.tolist()):
-                parts.append((one, of, [(field, column[row]) for field, column in inner]))
-    parts.sort(key=itemgetter(0))
-    depths: dict[Structure, dict[int, int]] = {of: {} for of in reached}
-    for one, of, held in parts:
-        depths[of][one] = 1 + max((depths[field].get(part, 0) for field, part in held), default=0)
+            groups.append((of, np.searchsorted(some, own), keys))
+    depths = _depths(reached, groups)
     leveled: list[tuple[int, int, Codes]] = []
-    for number, (of, own, _) in enumerate(groups):
-        depth = np.fromiter(map(depths[of].__getitem__, own.tolist()), np.int64, len(own))
+    for number, (of, places, _) in enumerate(groups):
+        depth = depths[of][places]
         order = np.argsort(depth, kind="stable")
-        for chosen in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1) if len(own) else ():
+        for chosen in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1):
             leveled.append((int(depth[chosen[0]]), number, chosen))
     for _, number, chosen in sorted(leveled, key=lambda one: one[:2]):
-        of, own, keys = groups[number]
-        yield of, np.searchsorted(reached[of], own[chosen]), [(field, column[chosen]) for field, column in keys]
+        of, places, keys = groups[number]
+        yield of, places[chosen], [(field, column[chosen]) for field, column in keys]
+
+
+def _depths(reached: dict[Structure, Codes], groups: list[tuple[Structure, Codes, Fields]]) -> dict[Structure, Codes]:
+    """How deep the reached values of each type are nested; 0 for `nil`."""
+    depths = {of: np.zeros(len(some), np.int64) for of, some in reached.items()}
+    held = {of: {field for one, _, keys in groups for field, _ in keys if one == of and isinstance(field, Structure)} for of in reached}
+    done: set[Type] = set()
+    while ready := [of for of in reached if of not in done and held[of] <= done]:  # whole types, each after those of its fields
+        for of in ready:
+            for one, places, keys in groups:
+                if one == of:
+                    inner = [
+                        depths[field][np.searchsorted(reached[field], column)] for field, column in keys if isinstance(field, Structure)
+                    ]
+                    depths[of][places] = 1 + np.max(inner, axis=0) if inner else 1
+        done.update(ready)
+    # Types that hold themselves: one value after another, each after its parts.
+    rows: list[tuple[int, Structure, int, list[tuple[Structure, int]]]] = []
+    for of, places, keys in groups:
+        if of not in done:
+            parts = [(field, np.searchsorted(reached[field], column).tolist()) for field, column in keys if isinstance(field, Structure)]
+            ids = reached[of][places].tolist()
+            for row, (one, place) in enumerate(zip(ids, places.tolist(), strict=True)):
+                rows.append((one, of, place, [(field, at[row]) for field, at in parts]))
+    rows.sort(key=itemgetter(0))
+    found = {of: array.tolist() for of, array in depths.items()}
+    for _, of, place, parts in rows:
+        found[of][place] = 1 + max((found[field][at] for field, at in parts), default=0)
+    return {of: np.array(one, np.int64) for of, one in found.items()}
 
 
 def to_arrow(ids: Codes, type: Structure, values: Values) -> Any:
