@@ -13,6 +13,7 @@ from unicodedata import combining, east_asian_width
 
 from datalog.ir.core import Predicate, PyValue, Type
 from datalog.ir.spelling import spell_value
+from datalog.ir.structures import Structure
 
 if TYPE_CHECKING:
     from datalog.ir.core import Row
@@ -71,7 +72,7 @@ def line_of(cells: Iterable[str], widths: Iterable[int], right: Iterable[bool]) 
 
 def stands_right(type: Type) -> bool:
     """Whether columns of `type` are aligned at their right end: those of quantities are."""
-    return type not in (Type.SYMBOL, Type.BOOL, Type.DATE, Type.DATETIME)
+    return type not in (Type.SYMBOL, Type.BOOL, Type.DATE, Type.DATETIME) and not isinstance(type, Structure)
 
 
 def cell(value: PyValue) -> str:
