@@ -96,7 +96,13 @@ class CountedRule:
         return [(rows, sign) for rows, sign in ((gone, -1), (come, 1)) if len(rows)]
 
     def derived(self, changes: Sequence[ChangeJoin], deltas: Mapping[str, Delta], old: Words, budget: Budget | None) -> Signed:
-        """The changes of the head, by delta plans; `changes` holds those of all atoms whose predicates changed."""
+        """The changes of the head, by delta plans; `changes` holds those of all atoms whose predicates changed.
+
+        A rule that only copies rows needs neither plans nor records.
+        """
+        if self._projection is not None:
+            (name,) = self.reads
+            return [(self._copied(rows), sign) for rows, sign in ((deltas[name].inserted, 1), (deltas[name].deleted, -1)) if len(rows)]
         before = self.join.tally.steps
         rows_in = self._rows_in(deltas)
         try:
@@ -131,9 +137,6 @@ class CountedRule:
             if delta.predicate not in deltas:
                 continue
             born, died = storage.node_changes(delta.predicate, deltas[delta.predicate], delta.columns, old, storage.roots)
-            if self._projection is not None:
-                signed += [(self._copied(rows), sign) for rows, sign in ((born, 1), (died, -1)) if len(rows)]
-                continue
             for rows, sign in ((born, -1 if change.negated else 1), (died, 1 if change.negated else -1)):
                 if len(rows):
                     # Only an added binding can be one that fails and did not before.
