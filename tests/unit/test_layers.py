@@ -23,10 +23,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "rewrite": ("syntax", "ir", "analysis"),
     "plan": ("syntax.tree", "ir.core", "ir.primitives", "kernels.encoding", "kernels.layout"),
     "kernels": ("cache_folder",),
-    "store": ("ir.core", "ir.spelling", "kernels"),
-    "evaluate": ("ir.core", "ir.primitives", "ir.spelling", "plan", "kernels", "store"),
+    "store": ("ir.branch", "ir.core", "ir.spelling", "ir.structures", "kernels"),
+    "evaluate": ("ir.core", "ir.primitives", "ir.spelling", "ir.structures", "plan", "kernels", "store"),
     "maintain": ("syntax.tree", "ir.core", "ir.spelling", "plan", "kernels", "store", "evaluate"),
-    "io": ("syntax.tree", "syntax.constants", "ir.core", "ir.spelling", "store"),
+    "io": ("syntax.tree", "syntax.constants", "ir.branch", "ir.core", "ir.spelling", "ir.structures", "store"),
     "explain": (
         "syntax",
         "ir",
