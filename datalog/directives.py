@@ -11,7 +11,7 @@ from os.path import normpath
 from pathlib import Path
 
 from datalog.errors import Diagnostic, ProgramError
-from datalog.io.layout import Place, at, place_of
+from datalog.io.layout import FROM_STANDARD_INPUT, Place, at, place_of
 from datalog.ir.core import Predicate
 from datalog.syntax.tree import Directive
 
@@ -31,15 +31,24 @@ def find_mistakes(directives: Iterable[Directive], predicates: Mapping[str, Pred
             found += error.diagnostics
             continue
         placed.append((directive, place))
-        if place.defaults and predicates is not None:
+        if predicates is not None:
+            found += _wrong_columns(directive, place, predicates)
             found += _wrong_defaults(directive, place, predicates)
-    return [*found, *_overwritten(placed)]
+    return [*found, *_overwritten(placed), *_read_twice(placed)]
+
+
+def _wrong_columns(directive: Directive, place: Place, predicates: Mapping[str, Predicate]) -> Iterator[Diagnostic]:
+    from datalog.io.facts import problem_of_columns
+
+    for name in directive.predicates:
+        if problem := problem_of_columns(place, predicates[name]):
+            yield at(directive.span, problem, 'columns="2:0" picks the third and the first')
 
 
 def _wrong_defaults(directive: Directive, place: Place, predicates: Mapping[str, Predicate]) -> Iterator[Diagnostic]:
     from datalog.io.facts import nulls_of
 
-    for name in directive.predicates:
+    for name in directive.predicates if place.defaults else ():
         for default in place.defaults:
             try:
                 nulls_of(directive, replace(place, defaults=(default,)), predicates[name], Path())
@@ -51,16 +60,16 @@ def _overwritten(placed: Iterable[tuple[Directive, Place]]) -> Iterator[Diagnost
     """Files that two directives write, and files of facts that another writes its rejected rows to."""
     placed = list(placed)
     read = {
-        normpath(place.filename or f"{name}.facts"): name
+        normpath(place.file(name, "input")): name
         for directive, place in placed
         for name in directive.predicates
-        if directive.kind == "input"
+        if directive.kind == "input" and place.io not in FROM_STANDARD_INPUT
     }
     outputs: dict[str, str] = {}
     rejects: dict[str, str] = {}
     for directive, place in placed:
-        for name in directive.predicates if directive.kind == "output" and place.io == "file" else ():
-            file = place.filename or f"{name}.csv"
+        for name in directive.predicates if directive.kind == "output" and place.io in ("file", "jsonfile") else ():
+            file = place.file(name, "output")
             other = outputs.setdefault(normpath(file), name)
             if other != name:
                 yield at(directive.span, f"{other} and {name} would both be written to {file}", "give each output a filename of its own")
@@ -78,3 +87,13 @@ def _overwritten(placed: Iterable[tuple[Directive, Place]]) -> Iterator[Diagnost
             rejects[file] = name
             continue
         yield at(directive.span, message, OWN_FILES)
+
+
+def _read_twice(placed: Iterable[tuple[Directive, Place]]) -> Iterator[Diagnostic]:
+    """Standard input for the facts of two predicates: the second would find nothing there."""
+    first = ""
+    for directive, place in placed:
+        for name in directive.predicates if directive.kind == "input" and place.io in FROM_STANDARD_INPUT else ():
+            if first:
+                yield at(directive.span, f"the facts of {first} and {name} would both be all of standard input", OWN_FILES)
+            first = first or name

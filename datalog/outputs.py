@@ -30,7 +30,7 @@ def derived_names(core: CoreProgram) -> list[str]:
 
 def wanted(core: CoreProgram) -> Iterator[tuple[Directive | None, str]]:
     """Each output and size that is to be given, in the order of the text, with its directive if it has one."""
-    asked = [directive for directive in core.directives if directive.kind != "input"]
+    asked = [directive for directive in core.directives if directive.kind in ("output", "printsize")]
     if not asked:
         yield from ((None, name) for name in derived_names(core))
     for directive in asked:
@@ -44,8 +44,8 @@ def print_outputs(database: Database) -> None:
 
     between = ""
     for directive, name in wanted(database.core):
-        if directive and directive.kind == "printsize":
-            sys.stdout.write(print_size(database.predicates[name], len(database[name])))
+        if only_size(directive):
+            sys.stdout.write(print_size(called(directive, name), len(database[name])))
             continue
         sys.stdout.write(between)
         print_relation(database[name], database.predicates[name])
@@ -57,15 +57,16 @@ def write_outputs(database: Database, directory: Path | None, sizes: TextIO, pri
 
     Without `printing`, outputs whose place is standard output are left out.
     """
+    from datalog.io.layout import TO_STANDARD_OUTPUT, place_of
     from datalog.io.output import print_size, write_output
     from datalog.program import quoting
 
     for directive, name in wanted(database.core):
         predicate = database.predicates[name]
-        if directive and directive.kind == "printsize":
-            sizes.write(print_size(predicate, len(database[name])))
+        if only_size(directive):
+            sizes.write(print_size(called(directive, name), len(database[name])))
             continue
-        if directive and not printing and ("IO", "stdout") in directive.parameters:
+        if directive and not printing and place_of(directive).io in TO_STANDARD_OUTPUT:
             continue
         if directory is None:
             directive = printed(directive or Directive("output", (name,)))
@@ -73,7 +74,17 @@ def write_outputs(database: Database, directory: Path | None, sizes: TextIO, pri
             write_output(directive, predicate, database[name].codes(), database.values, directory or Path(), sys.stdout)
 
 
+def only_size(directive: Directive | None) -> bool:
+    """Whether a directive asks for a number of rows and not for the rows."""
+    return directive is not None and (directive.kind == "printsize" or ("IO", "stdoutprintsize") in directive.parameters)
+
+
+def called(directive: Directive | None, name: str) -> str:
+    """What a predicate is called where its size is printed."""
+    return str(dict(directive.parameters if directive else ()).get("name", name))
+
+
 def printed(directive: Directive) -> Directive:
-    """The directive, with standard output as its place."""
-    kept = tuple(parameter for parameter in directive.parameters if parameter[0] not in ("IO", "filename", "file"))
-    return replace(directive, parameters=(*kept, ("IO", "stdout")))
+    """The directive, with standard output as its place and the names of columns above the rows, as Soufflé prints them."""
+    kept = tuple(parameter for parameter in directive.parameters if parameter[0] in ("name", "delimiter", "rfc4180", "attributeNames"))
+    return replace(directive, parameters=(*kept, ("IO", "stdout"), ("headers", "true")))

@@ -8,7 +8,8 @@ end, an empty line as a row of empty fields, hexadecimal beyond 63 bits as a neg
 What has the form of a row but no meaning, a cell that its column's type does not admit, a row with too few cells or a null without a
 default, is a bad row: an error with its place, or a rejection.
 
-The names in a header say which column is which (`datalog.io.named`). The columns are then read in the file's order.
+The names in a header say which column is which (`datalog.io.named`). The columns are then read in the file's order. A layout may
+pick some of the file's columns instead; of the others nothing is looked at but where they end.
 
 Rows of a predicate with one symbol column may be empty lines (the empty text). Elsewhere an empty line is an error, but
 for those at the end of the file, which hold nothing. A line may end with CR LF; a byte order mark is skipped.
@@ -17,7 +18,7 @@ for those at the end of the file, which hold nothing. A line may end with CR LF;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ import numpy as np
 from datalog.errors import DataError, Diagnostic
 from datalog.io.cells import codes_of_cells
 from datalog.io.layout import Layout
-from datalog.io.literals import parse
+from datalog.io.literals import closest, parse
 from datalog.io.named import BadNames, places_of
 from datalog.io.nulls import NO_NULLS, Nulls, Rejection
 from datalog.io.parts import cut
@@ -77,8 +78,10 @@ def parse_delimited(
     """int64[n, k] of the rows in `data`, for k ≥ 1 columns, and the bad rows if `nulls` has a file for them; if not, DataError names up
     to ten of them, each with its place. DataError, too, for a header that names some of the predicate's columns, and others."""
     data = data.removeprefix(BYTE_ORDER_MARK)
-    if predicate.types != (Type.SYMBOL,) and (data.endswith(EMPTY_LINES) or data in (b"\n", b"\r\n")):
+    if (predicate.types != (Type.SYMBOL,) or layout.columns) and (data.endswith(EMPTY_LINES) or data in (b"\n", b"\r\n")):
         data = data.rstrip(b"\r\n")
+    if layout.columns:
+        return parse_rows(data, layout, predicate, values, file, nulls, picked_columns(data, layout, file))
     places = places_in_header(data, layout, predicate, file) if layout.headers else None
     if places is None or places == sorted(places):
         return parse_rows(data, layout, predicate, values, file, nulls)
@@ -90,15 +93,21 @@ def parse_delimited(
     return np.ascontiguousarray(codes[:, places]), rejected
 
 
-def places_in_header(data: bytes, layout: Layout, predicate: Predicate, file: str) -> list[int] | None:
-    """Which field of the header names which column of the predicate; None if they go by position. DataError for a mixture."""
+def header_of(data: bytes, layout: Layout) -> tuple[Record | None, str]:
+    """The first row, if it has the form of one, and the text of which it is the beginning."""
     end = data.find(b"\n")
     while layout.rfc4180 and end >= 0 and data.count(b'"', 0, end) % 2:  # a line end within quotes
         end = data.find(b"\n", end + 1)
     text = data[: end if end >= 0 else len(data)].decode("utf-8", "surrogateescape")
     records = quoted_records if layout.rfc4180 else plain_records
     header = next(records(text, replace(layout, headers=False)), None)
-    if header is None or header.problem:
+    return (None if header is None or header.problem else header), text
+
+
+def places_in_header(data: bytes, layout: Layout, predicate: Predicate, file: str) -> list[int] | None:
+    """Which field of the header names which column of the predicate; None if they go by position. DataError for a mixture."""
+    header, text = header_of(data, layout)
+    if header is None:
         return None
     try:
         return places_of([field.text.strip() for field in header.fields], predicate)
@@ -107,19 +116,39 @@ def places_in_header(data: bytes, layout: Layout, predicate: Predicate, file: st
         raise DataError([BadField(error.message, field.start, field.length, error.hint).placed(header, text, file)]) from None
 
 
-def parse_rows(data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls) -> tuple[Codes, list[Rejection]]:
-    """The rows below the header, with the columns in the file's order."""
-    fast = parse_fast(data, layout, predicate, values, nulls)
-    return parse_carefully(data, layout, predicate, values, file, nulls) if fast is None else (fast, [])
+def picked_columns(data: bytes, layout: Layout, file: str) -> list[int]:
+    """The places of the columns that the layout names. DataError for a name that the header does not have."""
+    if all(column.isdecimal() for column in layout.columns):
+        return [int(column) for column in layout.columns]
+    header, text = header_of(data, layout)
+    names = [field.text.strip() for field in header.fields] if header else []
+    for column in layout.columns:
+        if not column.isdecimal() and column not in names:
+            message = f"the header has no column {column}"
+            if header is None:
+                raise DataError([Diagnostic(message, file, 1, 1)])
+            hint = closest(column, names) or f"it has {', '.join(names)}"
+            raise DataError([BadField(message, header.start, header.end - header.start, hint).placed(header, text, file)])
+    return [int(column) if column.isdecimal() else names.index(column) for column in layout.columns]
 
 
-def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values, nulls: Nulls = NO_NULLS) -> Codes | None:
+def parse_rows(
+    data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls, picked: Sequence[int] = ()
+) -> tuple[Codes, list[Rejection]]:
+    """The rows below the header, with the columns in the file's order, or those at the places that are picked, in that order."""
+    fast = parse_fast(data, layout, predicate, values, nulls, picked)
+    return parse_carefully(data, layout, predicate, values, file, nulls, picked) if fast is None else (fast, [])
+
+
+def parse_fast(
+    data: bytes, layout: Layout, predicate: Predicate, values: Values, nulls: Nulls = NO_NULLS, picked: Sequence[int] = ()
+) -> Codes | None:
     """The rows by way of Arrow, or None where the careful way has to look."""
     import pyarrow as pa
     import pyarrow.csv as csv
 
     delimiter = layout.delimiter.encode()
-    if holds_commas(layout, predicate):
+    if holds_commas(layout, predicate) or len(set(picked)) < len(picked):
         return None
     if b"\r" in data:
         if layout.rfc4180:
@@ -136,7 +165,7 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         return None
     arrow_types = {Type.NUMBER: pa.int64(), Type.UNSIGNED: pa.uint64(), Type.FLOAT: pa.float64()}
     # Where some column takes no empty cells, Arrow refuses the row of them for which it takes an empty line.
-    passes = len(predicate.types) > 1 and ("" in nulls.tokens or arrow_types.keys().isdisjoint(predicate.types))
+    passes = bool(picked) or (len(predicate.types) > 1 and ("" in nulls.tokens or arrow_types.keys().isdisjoint(predicate.types)))
     if passes and (data.startswith((b"\n", b"\r\n"), start) or b"\n\n" in data or b"\n\r\n" in data):
         return None
     if len(delimiter) > 1:
@@ -148,11 +177,13 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
         return None
     if data.endswith(delimiter):
         data += b"\n"  # without a line end, Arrow takes an empty cell behind a quoted one for quoted, too
-    names = [str(number) for number in range(len(predicate.types))]
+    names = [f"f{number}" for number in picked or range(len(predicate.types))]  # the names that Arrow makes of places
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(data).slice(start)),
-            read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=BLOCK),
+            read_options=csv.ReadOptions(
+                column_names=None if picked else names, autogenerate_column_names=bool(picked), use_threads=False, block_size=BLOCK
+            ),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter.decode(),
                 quote_char='"' if layout.rfc4180 else False,
@@ -161,12 +192,13 @@ def parse_fast(data: bytes, layout: Layout, predicate: Predicate, values: Values
             ),
             convert_options=csv.ConvertOptions(
                 column_types={name: arrow_types.get(type, pa.string()) for name, type in zip(names, predicate.types, strict=True)},
+                include_columns=names,
                 null_values=sorted(nulls.tokens),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
         )
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, KeyError):  # KeyError: there are too few columns
         return None
     codes = np.empty((table.num_rows, len(names)), np.int64)
     for number, (column, type) in enumerate(zip(table.columns, predicate.types, strict=True)):
@@ -202,7 +234,13 @@ def well_quoted(data: bytes, start: int, delimiter: bytes) -> bool:
 
 
 def parse_carefully(
-    data: bytes, layout: Layout, predicate: Predicate, values: Values, file: str, nulls: Nulls = NO_NULLS
+    data: bytes,
+    layout: Layout,
+    predicate: Predicate,
+    values: Values,
+    file: str,
+    nulls: Nulls = NO_NULLS,
+    picked: Sequence[int] = (),
 ) -> tuple[Codes, list[Rejection]]:
     """The rows one by one. DataError with the first bad rows, or all that are rejected."""
     text = data.decode("utf-8", "surrogateescape")
@@ -213,7 +251,9 @@ def parse_carefully(
     grouped = holds_commas(layout, predicate)
     for record in quoted_records(text, layout) if layout.rfc4180 else plain_records(text, layout, grouped):
         try:
-            rows.append(values_of(record, predicate, layout, text, valid, nulls))
+            if picked and not record.problem:
+                record = pick(record, picked, text)
+            rows.append(values_of(record, predicate, layout, text, valid or bool(picked), nulls))
         except BadField as error:
             if nulls.rejects is not None:
                 place = error.placed(record, text, file)
@@ -245,10 +285,27 @@ class BadField(Exception):
         return Diagnostic(self.message, file, line, self.start - begin + 1, shown, self.length, self.hint)
 
 
+def check_bytes(text: str, start: int, end: int) -> None:
+    """BadField if a stretch of the text is no valid UTF-8."""
+    if escaped := ESCAPED_BYTE.search(text, start, end):
+        raise BadField(f"the byte 0x{ord(escaped[0]) - 0xDC00:02x} is no valid UTF-8", escaped.start())
+
+
+def pick(record: Record, picked: Sequence[int], text: str) -> Record:
+    """The fields at some places. BadField if there are too few, or one of them is no valid UTF-8."""
+    fields = record.fields
+    if max(picked) >= len(fields):
+        count = "an empty line" if record.start == record.end else "1 field" if len(fields) == 1 else f"{len(fields)} fields"
+        raise BadField(f"{count} where columns= names column {max(picked)}, the first being 0", record.end)
+    for place in picked:
+        check_bytes(text, fields[place].start, fields[place].start + fields[place].length)
+    return record._replace(fields=tuple(fields[place] for place in picked))
+
+
 def values_of(record: Record, predicate: Predicate, layout: Layout, text: str, valid: bool, nulls: Nulls) -> tuple[PyValue, ...]:
     """A record's values. BadField says what is wrong with it; `valid` if the whole text is known to be valid UTF-8."""
-    if not valid and (escaped := ESCAPED_BYTE.search(text, record.start, record.end)):
-        raise BadField(f"the byte 0x{ord(escaped[0]) - 0xDC00:02x} is no valid UTF-8", escaped.start())
+    if not valid:
+        check_bytes(text, record.start, record.end)
     if record.problem:
         raise BadField(record.problem, record.place)
     fields, types = record.fields, predicate.types

@@ -1,4 +1,4 @@
-"""Fact files: where they lie, what they are called, and their rows as codes.
+"""Facts: where they lie, in files, tables of SQLite, JSON or standard input, what those are called, and their rows as codes.
 
 Soufflé's conventions: `.input edge` reads `edge.facts` in the facts directory, fields parted by tabs and taken verbatim.
 A file that is compressed with gzip is read as what it holds, and NAME.gz is looked for where NAME is missing.
@@ -7,6 +7,7 @@ A file that is compressed with gzip is read as what it holds, and NAME.gz is loo
 from __future__ import annotations
 
 import gzip
+import sys
 import zlib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -16,37 +17,89 @@ import numpy as np
 
 from datalog.errors import DataError, Diagnostic
 from datalog.io.delimited import parse_delimited
-from datalog.io.layout import DEFAULT_OF, Layout, Place, at, place_of, problem_of, refuse
+from datalog.io.layout import DEFAULT_OF, FROM_STANDARD_INPUT, Layout, Place, at, place_of, problem_of, refuse
 from datalog.io.literals import closest
 from datalog.io.literals import parse as parse_cell
 from datalog.io.nulls import NO_NULLS, Nulls, defaults_of, give_account, tokens_of
 from datalog.ir.core import Predicate
 from datalog.store.interner import Codes
 from datalog.store.memory import give_back_heap
-from datalog.store.values import BadValue, Values
+from datalog.store.values import BadValue, Values, shown
 from datalog.syntax.tree import Directive
 
 GZIP = b"\x1f\x8b"
 LAYOUTS = {".csv": Layout(",", rfc4180=True), ".tsv": Layout(), ".facts": Layout(), ".txt": Layout()}
 LARGE = 1 << 23  # bytes of a file whose reading leaves much memory behind
+STANDARD_INPUT = Path("<stdin>")
 LATER = (".parquet", ".arrow", ".feather", ".jsonl", ".json", ".db", ".sqlite")
 
 
 def read_facts(directive: Directive | None, predicate: Predicate, facts_dir: Path, values: Values) -> Codes:
-    """int64[n, k]: the rows of the file that an `.input` directive names (None: the default file).
+    """int64[n, k]: the rows of what an `.input` directive names (None: the default file).
 
     Rows come as they stand in the file, duplicates too; a nullary predicate has k = 1 and at most one row. DataError for
     a missing file or a bad row, ProgramError for parameters that make no sense. A file of rejected rows lies in `facts_dir`, too.
     """
     place = place_of(directive)
     nulls = nulls_of(directive, place, predicate, facts_dir) if directive else NO_NULLS
-    wanted = facts_dir / (place.filename or f"{predicate.name}.facts")
+    if directive and (problem := problem_of_columns(place, predicate)):
+        refuse(directive, problem)
+    if directive and place.io == "sqlite":
+        return rows_of_table(directive, place, predicate, facts_dir, values)
+    path = (
+        STANDARD_INPUT if place.io in FROM_STANDARD_INPUT else found(directive, facts_dir / place.file(predicate.name, "input"), predicate)
+    )
+    data = standard_input() if path is STANDARD_INPUT else contents(path)
+    if place.io in ("json", "jsonfile"):
+        from datalog.io.rows_json import read_json
+
+        return read_json(data, predicate, values, str(path))
+    return parse(data, place.layout, predicate, values, path, nulls)
+
+
+def found(directive: Directive | None, wanted: Path, predicate: Predicate) -> Path:
+    """The file, or the one that is called so and compressed. DataError if there is neither."""
     path = next((path for path in (wanted, wanted.with_name(wanted.name + ".gz")) if path.is_file()), None)
     if path is None:
         message = f"there is no fact file {wanted} for {predicate.name}"
         hint = neighbours(wanted)
         raise DataError([at(directive.span, message, hint) if directive else Diagnostic(message, str(wanted), 0, 0, hint=hint)])
-    return parse(contents(path), place.layout, predicate, values, path, nulls)
+    return path
+
+
+def rows_of_table(directive: Directive, place: Place, predicate: Predicate, facts_dir: Path, values: Values) -> Codes:
+    """The rows of a table or view of a SQLite database, which may also be named by a URI, as Soufflé has it."""
+    import sqlite3
+
+    from datalog.io.sqlite import URI, BadTable, read_sqlite
+
+    name = place.file(predicate.name, "input")
+    database: str | Path = name
+    if not name.startswith(URI):
+        database = facts_dir / name
+        if not database.is_file():
+            message = f"there is no database {database} for {predicate.name}"
+            raise DataError([at(directive.span, message, neighbours(database))])
+    try:
+        return read_sqlite(database, place.name or predicate.name, place.layout.columns, predicate, values)
+    except BadTable as error:
+        raise DataError([at(directive.span, f"{error.message}, in {database}", error.hint)]) from None
+    except sqlite3.Error as error:
+        raise DataError([at(directive.span, f"cannot read {predicate.name} from {database}: {error}")]) from error
+
+
+def problem_of_columns(place: Place, predicate: Predicate) -> str:
+    """Why the columns that are picked cannot be the predicate's, or the empty string."""
+    picked, wanted = len(place.layout.columns), len(predicate.types)
+    if not picked or picked == wanted or predicate.nullary:
+        return ""
+    return f"columns={shown(':'.join(place.layout.columns))} picks {picked}, and {predicate.name} has {wanted}"
+
+
+def standard_input() -> bytes:
+    """All that stands in standard input."""
+    buffer = getattr(sys.stdin, "buffer", None)
+    return sys.stdin.read().encode("utf-8", "surrogateescape") if buffer is None else bytes(buffer.read())
 
 
 def nulls_of(directive: Directive, place: Place, predicate: Predicate, facts_dir: Path) -> Nulls:

@@ -1,4 +1,4 @@
-"""Relations to files and to the terminal, as Soufflé lays them out.
+"""Relations to files, tables of SQLite and the terminal, as Soufflé lays them out.
 
 Rows are sorted by value. Floats are written with 17 significant digits, which read back exactly, bools, dates, datetimes and
 decimals as `to_string` gives them. Without rfc4180 a symbol stands as it is; a value that would not read back as the same row (it
@@ -10,6 +10,7 @@ nobody ever sees half of it and a failed run leaves the old one.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 
 from datalog.errors import DataError, Diagnostic
-from datalog.io.layout import Layout, at, place_of
+from datalog.io.layout import TO_STANDARD_OUTPUT, Layout, Place, at, place_of
 from datalog.io.parts import cells_with_parts
 from datalog.ir.core import Predicate, Type
 from datalog.ir.spelling import spell_value
@@ -38,26 +39,61 @@ SPELLED = frozenset("0123456789+-.:TZaefilnrstu")  # the characters of everythin
 def write_output(
     directive: Directive | None, predicate: Predicate, codes: Codes, values: Values, out_dir: Path, stdout: IO[str]
 ) -> Path | None:
-    """Write int64[n, k] where an `.output` directive says (None: `NAME.csv`); the file's path, or None for IO=stdout.
+    """Write int64[n, k] where an `.output` directive says (None: `NAME.csv`); the file's path, or None for standard output.
 
     DataError if the file cannot be written or a value cannot stand in it, ProgramError for parameters that make no sense.
     """
     place = place_of(directive)
+    name = place.name or predicate.name
+    if place.io == "stdoutprintsize":
+        stdout.write(print_size(name, len(codes)))
+        return None
     rows = values.sort_by_value(codes, predicate.types)
-    path = out_dir / (place.filename or f"{predicate.name}.csv")
+    file = place.file(predicate.name, "output")
+    path = out_dir / file
     try:
-        if place.io == "stdout":
-            text = "".join(framed(predicate, rows, values, place.layout))
+        if place.io == "sqlite":
+            return write_table(directive, file, path, name, predicate, rows, values)
+        parts = parts_of(place, name, predicate, rows, values)
+        if place.io in TO_STANDARD_OUTPUT:
+            text = "".join(parts)
         else:
-            write_file(path, lines(predicate, rows, values, place.layout))
+            write_file(path, parts, place.compress)
     except OSError as error:
         refuse(directive, path, f"cannot write {predicate.name} to {path}: {error.strerror or error}")
     except Unwritable as error:
         refuse(directive, path, str(error), "with rfc4180=true such values are quoted")
-    if place.io == "stdout":
+    if place.io in TO_STANDARD_OUTPUT:
         stdout.write(text)
         return None
     return path
+
+
+def write_table(
+    directive: Directive | None, file: str, path: Path, name: str, predicate: Predicate, rows: Codes, values: Values
+) -> Path | None:
+    """Make a table of a SQLite database; the database's path, or None if it has a URI. DataError as SQLite says, OSError."""
+    import sqlite3
+
+    from datalog.io.sqlite import URI, write_sqlite
+
+    database: Path | str = file if file.startswith(URI) else path
+    try:
+        write_sqlite(database, name, predicate, rows, values)
+    except sqlite3.Error as error:
+        refuse(directive, path, f"cannot write {predicate.name} to {database}: {error}")
+    return database if isinstance(database, Path) else None
+
+
+def parts_of(place: Place, name: str, predicate: Predicate, rows: Codes, values: Values) -> Iterator[str]:
+    """The text of sorted rows, piece by piece."""
+    if place.io in ("json", "jsonfile"):
+        from datalog.io.rows_json import json_lines
+
+        return json_lines(predicate, rows, values, place.objects)
+    if place.io == "stdout":
+        return framed(name, predicate, rows, values, place.layout)
+    return lines(predicate, rows, values, place.layout)
 
 
 def refuse(directive: Directive | None, path: Path, message: str, hint: str = "") -> NoReturn:
@@ -65,9 +101,9 @@ def refuse(directive: Directive | None, path: Path, message: str, hint: str = ""
     raise DataError([found]) from None
 
 
-def framed(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
+def framed(name: str, predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
     """What IO=stdout prints: the name (and the header) between two rules, the rows, a rule."""
-    yield f"---------------\n{predicate.name}\n"
+    yield f"---------------\n{name}\n"
     body = lines(predicate, rows, values, layout)
     if layout.headers:
         yield next(body)
@@ -76,15 +112,15 @@ def framed(predicate: Predicate, rows: Codes, values: Values, layout: Layout) ->
     yield "===============\n"
 
 
-def print_size(predicate: Predicate, size: int) -> str:
+def print_size(name: str, size: int) -> str:
     """What `.printsize` prints."""
-    return f"{predicate.name}\t{size}\n"
+    return f"{name}\t{size}\n"
 
 
 def lines(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> Iterator[str]:
     """The text of sorted rows: the header, if there is to be one, then some thousand rows at a time."""
     if layout.headers:
-        yield layout.delimiter.join(predicate.attributes) + "\n"
+        yield (layout.header or layout.delimiter.join(predicate.attributes)) + "\n"
     if predicate.nullary:
         yield "()\n" * len(rows)
         return
@@ -202,13 +238,13 @@ def check_cells(cells: Sequence[str], name: str, predicate: Predicate, layout: L
         raise Unwritable(f"{shown(text)} (column {name} of {predicate.name}) has {what} and would not read back")
 
 
-def write_file(path: Path, parts: Iterator[str]) -> None:
-    """Write text to a temporary file beside `path` and move it there. OSError as the system says."""
+def write_file(path: Path, parts: Iterator[str], compress: bool = False) -> None:
+    """Write text, or what gzip makes of it, to a temporary file beside `path` and move it there. OSError as the system says."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.writelines(parts)
+        with os.fdopen(handle, "wb") as file, squeezed(file) if compress else contextlib.nullcontext(file) as target:
+            target.writelines(part.encode() for part in parts)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
@@ -217,3 +253,8 @@ def write_file(path: Path, parts: Iterator[str]) -> None:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
+
+
+def squeezed(file: IO[bytes]) -> gzip.GzipFile:
+    """What is written to it goes to `file` compressed, without a name or a time, so that equal rows make equal files."""
+    return gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0)

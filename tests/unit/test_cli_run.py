@@ -62,7 +62,7 @@ def test_outputs_go_to_files_in_a_directory_that_is_made(paths: Path, tmp_path: 
 
 def test_a_dash_prints_all_outputs_in_the_form_of_souffle(paths: Path, tmp_path: Path) -> None:
     outcome = datalog("run", paths, "-F", tmp_path, "-D", "-")
-    assert outcome.out == "---------------\npath\n===============\n1\t2\n1\t30\n2\t30\n===============\nedge\t2\n"
+    assert outcome.out == "---------------\npath\nfrom\tto\n===============\n1\t2\n1\t30\n2\t30\n===============\nedge\t2\n"
 
 
 def test_an_output_file_is_replaced_and_stale_rows_go(paths: Path, tmp_path: Path) -> None:

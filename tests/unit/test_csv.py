@@ -200,8 +200,8 @@ def test_a_missing_file_names_the_directive(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message", "hint"),
     [
-        ({"IO": "sqlite"}, "IO=sqlite is not supported yet", "IO=file reads and writes files"),
-        ({"columns": "0:2"}, "columns= is not supported yet", ""),
+        ({"IO": "sqlit"}, "IO=sqlit is nothing that .input knows", "did you mean `sqlite`?"),
+        ({"columns": "0:y"}, 'columns="0:y" has the name y in it, and there is no header', "say headers=true"),
         ({"delimeter": ","}, "delimeter is no parameter of .input", "did you mean `delimiter`?"),
         ({"headers": "yes"}, 'headers="yes" is neither true nor false', ""),
         ({"delimiter": ""}, "the delimiter is empty", ""),
@@ -323,7 +323,7 @@ def test_standard_output_is_framed_as_souffle_frames_it(tmp_path: Path) -> None:
         "---------------\nedge\n===============\n1\t2\n3\t4\n===============\n---------------\nedge\nx\ty\n===============\n===============\n"
     )
     assert list(tmp_path.iterdir()) == []
-    assert print_size(EDGE, 2) == "edge\t2\n"
+    assert print_size("edge", 2) == "edge\t2\n"
 
 
 @pytest.mark.parametrize(

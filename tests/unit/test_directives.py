@@ -18,11 +18,11 @@ def messages(text: str) -> list[str]:
 
 
 def test_all_parameters_that_make_no_sense_are_told_of_all_directives() -> None:
-    assert messages('.input p(delimeter=",", headers=perhaps, IO=sqlite, columns="1:0")\n.output q(null="NA", delimiter="")\n') == [
+    assert messages('.input p(delimeter=",", headers=perhaps, IO=sqlit, columns="1:")\n.output q(null="NA", delimiter="")\n') == [
         "3: delimeter is no parameter of .input",
-        "3: columns= is not supported yet",
-        "3: IO=sqlite is not supported yet",
+        "3: IO=sqlit is nothing that .input knows",
         '3: headers="perhaps" is neither true nor false',
+        '3: columns="1:" has an empty name in it',
         "4: null is no parameter of .output",
         "4: the delimiter is empty",
     ]
