@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -43,30 +43,29 @@ class DeltaJoin:
     columns: tuple[int, ...]
     join: Join
 
-    def prefixes(self, rows: Words) -> Words:
-        """Rows of the predicate, which are distinct, as prefixes."""
-        as_they_are = self.columns == tuple(range(rows.shape[1]))
-        return self.join.prefixes(sort_distinct(rows if as_they_are else rows.take(self.columns, axis=1), own=not as_they_are))
+    def turned(self, rows: Words) -> Words:
+        """The columns of rows of the predicate that make prefixes."""
+        return rows if self.columns == tuple(range(rows.shape[1])) else rows.take(self.columns, axis=1)
 
 
 @dataclass(frozen=True, slots=True)
 class RecursiveRule:
     """A rule of a recursive stratum: its head, its full join, and the delta joins of its recursive atoms.
 
-    `dependents` are these once more, with the stamp of the premise as a last column of the output.
+    `dependents` are these once more, with the stamp of the premise as a last column of the output. `computes`: may its head hold
+    a value that no body atom holds?
     """
 
     head: str
     join: Join
     deltas: Sequence[DeltaJoin]
     dependents: Sequence[DeltaJoin]
+    computes: bool = field(init=False)
 
-    @property
-    def computes(self) -> bool:
-        """May its head hold a value that no body atom holds?"""
+    def __post_init__(self) -> None:
         rule = self.join.encoded.plan.rule
         stored = {variable for atom in rule.atoms if not atom.negated for variable in atom.columns}
-        return not stored.issuperset(rule.head_columns)
+        object.__setattr__(self, "computes", not stored.issuperset(rule.head_columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +187,17 @@ def close(
 def _follow(storage: Storage, rules: Iterable[RecursiveRule], new: Mapping[str, Words], budget: Budget | None) -> Found:
     """What the rules derive from new rows."""
     found: Found = {}
+    sorted_rows: dict[tuple[str, Columns], Words] = {}  # most rules of a large stratum take them in the same order
     for rule in rules:
         for delta in rule.deltas:
             rows = new.get(delta.predicate)
             if rows is not None:
-                join = delta.join
-                roots = join.at(storage.roots)
-                heads, _ = join.complete(storage.pool.pages, roots, delta.prefixes(rows), budget=budget, judge=storage.roots)
+                join, wanted = delta.join, (delta.predicate, delta.columns)
+                if wanted not in sorted_rows:
+                    turned = delta.turned(rows)
+                    sorted_rows[wanted] = sort_distinct(turned, own=turned is not rows)
+                prefixes, roots = join.prefixes(sorted_rows[wanted]), join.at(storage.roots)
+                heads, _ = join.complete(storage.pool.pages, roots, prefixes, budget=budget, judge=storage.roots)
                 if len(heads):
                     found.setdefault(rule.head, []).append(heads)
     return found

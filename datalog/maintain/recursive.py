@@ -151,7 +151,7 @@ class RecursiveStratum:
             for delta in rule.dependents:
                 if delta.predicate in falling:
                     rows, stamps = falling[delta.predicate]
-                    prefixes = delta.join.prefixes(rows[:, delta.columns], stamps)
+                    prefixes = delta.join.prefixes(delta.turned(rows), stamps)
                     heads, _ = delta.join.complete(self._storage.pool.pages, delta.join.at(version), prefixes, budget=budget)
                     found.setdefault(rule.head, []).append(heads)
         return found
