@@ -10,7 +10,17 @@ from tests.conformance.judge import Verdict
 from tests.conformance.suite import KINDS, SuiteTest
 
 SLOWEST = 10
-CAUSES = ("wrong answer", "internal error", "crash", "accepted", "wrong lines", "unsupported", "refused", "usage", "time")  # the worst first
+CAUSES = (
+    "wrong answer",
+    "internal error",
+    "crash",
+    "accepted",
+    "wrong lines",
+    "unsupported",
+    "refused",
+    "usage",
+    "time",
+)  # the worst first
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,9 @@ def report(results: Iterable[Result]) -> Iterator[str]:
         yield f"{result.seconds:9.2f} s{beside}   {result.test.name}{'   FAILED' if result.verdict.cause else ''}"
     yield ""
     yield f"{sum(result.seconds for result in results):9.1f} s in all"
-    if beside := [(result.seconds, result.souffle) for result in results if result.souffle is not None]:
-        ours, theirs = (sum(side) for side in zip(*beside, strict=True))
-        yield f"{ours:9.1f} s for the {len(beside)} tests that Soufflé's interpreter takes {theirs:.1f} s for"
+    if compared := [(result.seconds, result.souffle) for result in results if result.souffle is not None]:
+        ours, theirs = (sum(side) for side in zip(*compared, strict=True))
+        yield f"{ours:9.1f} s for the {len(compared)} tests that Soufflé's interpreter takes {theirs:.1f} s for"
 
 
 def _counts(results: list[Result]) -> Iterator[str]:

@@ -138,7 +138,7 @@ def _perform(test: SuiteTest, task: Task, place: Path) -> None:
 
 
 def _text(stream: IO[bytes]) -> io.TextIOWrapper:
-    return io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", line_buffering=True)  # type: ignore[arg-type,type-var]
+    return io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", line_buffering=True)
 
 
 @cache
