@@ -62,7 +62,10 @@ def judge(test: SuiteTest, ran: Ran) -> Verdict:
     if ran.status:
         message = _first_line(err, "error")
         return Verdict("unsupported" if "not supported" in message else "refused", _grouped(message), err[:1000])
-    _unpack(test, ran.folder)
+    try:
+        _unpack(test, ran.folder)
+    except (OSError, EOFError, sqlite3.Error) as error:
+        return Verdict("wrong answer", f"a file is no {test.extra}", str(error))
     if wrong := _differences(test, ran):
         return Verdict("wrong answer", " and ".join(sorted({kind for kind, _ in wrong})), "\n".join(what for _, what in wrong))
     return Verdict()
