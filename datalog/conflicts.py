@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError, Diagnostic, ProgramError, RejectedRows
+from datalog.errors import DataError, Diagnostic, ProgramError
 from datalog.io.facts import read_facts
 from datalog.io.layout import place_of
 from datalog.io.literals import spell
@@ -72,10 +72,10 @@ def _in_files(start: Start, predicate: Predicate, pair: Words, values: Values) -
         if directive.kind == "input" and predicate.name in directive.predicates:
             assert start.directory is not None
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RejectedRows)  # the first reading has told of them
+                warnings.simplefilter("ignore")  # the first reading has told of them
                 codes = read_facts(directive, predicate, start.directory, values)
             place = place_of(directive)
-            file = start.directory / (place.filename or f"{predicate.name}.facts")
+            file = start.directory / place.file(predicate.name, "input")
             for row in pair:
                 places = np.flatnonzero(np.all(codes == row, axis=1))
                 if len(places):

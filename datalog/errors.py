@@ -98,5 +98,9 @@ class RejectedRows(UserWarning):
     """Rows of a fact file that were not loaded; they stand in the file of rejected rows that was named for them."""
 
 
+class IgnoredFields(UserWarning):
+    """Fields of a fact file behind the last column of its predicate; as in Soufflé nothing is read of them."""
+
+
 class InternalError(DatalogError):
     """An invariant of the engine is broken. Always a bug of ours: please report it."""

@@ -1,21 +1,24 @@
 """Facts: where they lie, in files, tables of SQLite, JSON or standard input, what those are called, and their rows as codes.
 
 Soufflé's conventions: `.input edge` reads `edge.facts` in the facts directory, fields parted by tabs and taken verbatim.
-A file that is compressed with gzip is read as what it holds, and NAME.gz is looked for where NAME is missing.
+A file that is compressed with gzip is read as what it holds, and NAME.gz is looked for where NAME is missing. Fields behind the last
+column are passed over, with a warning.
 """
 
 from __future__ import annotations
 
 import gzip
 import sys
+import warnings
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
-from datalog.errors import DataError, Diagnostic
+from datalog.errors import DataError, Diagnostic, IgnoredFields
 from datalog.io.delimited import parse_delimited
 from datalog.io.layout import DEFAULT_OF, FROM_STANDARD_INPUT, Layout, Place, at, place_of, problem_of, refuse
 from datalog.io.literals import closest
@@ -54,7 +57,25 @@ def read_facts(directive: Directive | None, predicate: Predicate, facts_dir: Pat
         from datalog.io.rows_json import read_json
 
         return read_json(data, predicate, values, str(path))
-    return parse(data, place.layout, predicate, values, path, nulls)
+    try:
+        return parse(data, place.layout, predicate, values, path, nulls)
+    except DataError as error:
+        if (codes := first_fields(data, place, predicate, values, path, nulls)) is None:
+            raise
+        one = error.diagnostics[0]
+        warnings.warn_explicit(IgnoredFields(f"{one.message}: what is beyond is ignored"), None, str(path), one.line)
+        return codes
+
+
+def first_fields(data: bytes, place: Place, predicate: Predicate, values: Values, path: Path, nulls: Nulls) -> Codes | None:
+    """The rows, whatever stands behind the predicate's columns; None if they are bad nonetheless."""
+    if place.layout.columns or predicate.nullary:
+        return None
+    picked = tuple(str(number) for number in range(len(predicate.types)))
+    try:
+        return parse(data, replace(place.layout, columns=picked), predicate, values, path, nulls)
+    except DataError:
+        return None
 
 
 def found(directive: Directive | None, wanted: Path, predicate: Predicate) -> Path:
@@ -177,13 +198,13 @@ def parse(data: bytes, layout: Layout, predicate: Predicate, values: Values, pat
 
 
 def parse_nullary(data: bytes, layout: Layout, predicate: Predicate, path: Path) -> Codes:
-    """A line `()` says that the predicate holds, no line that it does not."""
+    """A line, `()` or empty, says that the predicate holds, no line that it does not."""
     lines = data.decode("utf-8", "replace").split("\n")
     if not lines[-1]:
         lines.pop()
     first = 1 if layout.headers else 0
     for number, line in enumerate(lines[first:], first + 1):
-        if line.strip() != "()":
+        if line.strip() not in ("()", ""):
             message = f"the only row that {predicate.name}, which has no columns, can have is ()"
             raise DataError([Diagnostic(message, str(path), number, 1, line.strip(), len(line.strip()))])
     return np.zeros((1 if len(lines) > first else 0, 1), np.int64)
