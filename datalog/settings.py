@@ -20,7 +20,8 @@ GREATEST = 10**18
 SECONDS, MEMORY = "max_seconds", "memory_limit"
 BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 ORDER = "order."
-KNOWN = "coalesce, failing, rows_per_page, threads, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
+OPTIONS = ("maintain", "threads")  # of the command line: --maintain and -j
+KNOWN = "coalesce, failing, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def _names(name: str, value: str) -> list[str]:
 
 def _value(name: str, text: str) -> str | int | float:
     """What a text says, or the text itself if it says nothing that the setting could be."""
-    if name in LEAST:
+    if name in LEAST and name not in OPTIONS:
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(GREATEST)) else text
     if name == MEMORY:
         return text
@@ -83,6 +84,6 @@ def _value(name: str, text: str) -> str | int | float:
             return float(text)
         except ValueError:
             return text
-    if name not in WORDS or name == "maintain":  # that is an option of its own: --maintain
+    if name not in WORDS or name in OPTIONS:
         raise SettingError(f"there is no setting {name}; there are {KNOWN}")
     return text

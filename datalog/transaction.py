@@ -24,7 +24,9 @@ Words = NDArray[np.int64]
 
 
 class Change:
-    """How one predicate changed. Rows are sorted by value, and decoded when they are first asked for."""
+    """How one predicate changed. Rows are sorted by value, and decoded when they are first asked for.
+
+    Two changes are equal if the same rows came and went."""
 
     def __init__(self, predicate: Predicate, delta: Delta | None, values: Values) -> None:
         self._predicate, self._delta, self._values = predicate, delta, values
@@ -44,6 +46,11 @@ class Change:
         none = np.empty((0, self._predicate.width), np.int64)
         come, gone = (none, none) if self._delta is None else (self._delta.inserted, self._delta.deleted)
         return self._table(come), self._table(gone)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Change) and (self.inserted, self.deleted) == (other.inserted, other.deleted)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<change of {self._predicate.name}: {counts(self._delta)}>"

@@ -108,7 +108,8 @@ def test_a_directory_that_cannot_be_written_is_an_error(program: Path, tmp_path:
     [
         (
             ["--set", "pages=3"],
-            "there is no setting pages; there are coalesce, failing, rows_per_page, threads, max_rounds, max_rows, max_seconds, memory_limit and order.RULE",
+            "there is no setting pages; there are coalesce, failing, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit"
+            " and order.RULE",
         ),
         (["--set", "coalesce"], "coalesce is no NAME=VALUE"),
         (["--set", "coalesce=wide"], "coalesce is one of hull, run, exact, not wide"),
@@ -119,7 +120,6 @@ def test_a_directory_that_cannot_be_written_is_an_error(program: Path, tmp_path:
         (["--set", "rows_per_page=2"], "rows_per_page is a number from 3 on, not 2"),
         (["--maintain", "never"], "'never' is not one of 'auto', 'recorded', 'derived', 'recompute'"),
         (["-j", "0"], "0 is not in the range x>=1"),
-        (["-F", "nowhere"], "Directory 'nowhere' does not exist"),
         (["--format", "jsonl"], "--format says something about a stream, and there is no --stream"),
         (["--changes-only"], "--changes-only says something about a stream"),
         (["--on-error", "skip"], "--on-error says something about a stream"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from datalog.settings import LEAST, SECONDS, WORDS
+from datalog.settings import LEAST, MEMORY, OPTIONS, SECONDS, WORDS
 from tests.command_line import datalog
 
 PROGRAM = """\
@@ -82,9 +82,9 @@ def test_settings_are_those_of_a_run(program: Path) -> None:
 
 @pytest.mark.parametrize("command", ["run", "plan", "explain"])
 def test_help_names_every_setting(command: str) -> None:
-    choices = [f"{name}={'|'.join(words)}" for name, words in WORDS.items() if name != "maintain"]
+    choices = [f"{name}={'|'.join(words)}" for name, words in WORDS.items() if name not in OPTIONS]
     written = "".join(datalog(command, "--help").out.split())
-    assert all(setting in written for setting in [*choices, *(f"{name}=" for name in (*LEAST, SECONDS, "order.RULE"))])
+    assert all(setting in written for setting in [*choices, *(f"{name}=" for name in (*(LEAST.keys() - set(OPTIONS)), SECONDS, MEMORY, "order.RULE"))])
 
 
 def test_the_repl_explains(program: Path) -> None:
