@@ -18,7 +18,7 @@ EDGE = Predicate("edge", ("x", "y"), (Type.NUMBER, Type.NUMBER), False)
 PERSON = Predicate("person", ("name", "age"), (Type.SYMBOL, Type.UNSIGNED), False)
 WORD = Predicate("word", ("text",), (Type.SYMBOL,), False)
 SALE = Predicate("sale", ("paid", "day", "at", "total"), (Type.BOOL, Type.DATE, Type.DATETIME, Type.DECIMALS[2]), False)
-FLAG = Predicate("flag", (), (Type.NUMBER,), False)
+FLAG = Predicate("flag", (), (), False)
 
 
 class Frame:
