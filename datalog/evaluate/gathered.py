@@ -19,7 +19,7 @@ class Gathered:
     """A growing set of rows of `width` columns; `rows[:count]` are those found so far.
 
     To add a row takes O(1). When there is no more room, or a row lies outside of the ranges that the columns had so far, the set is made
-    anew: for twice as many rows, or for ranges twice as large. With `packed=False`, for tests, rows are never taken for words.
+    anew: for twice as many rows, or for ranges twice as large; bits are kept where only rows need room. With `packed=False`, for tests, rows are never taken for words.
     """
 
     def __init__(self, width: int, packed: bool = True) -> None:
@@ -47,8 +47,14 @@ class Gathered:
     def _make_room(self, heads: Words) -> None:
         found = self.rows[: self.count]
         room = len(self.rows) if len(self.rows) > 2 * len(found) else max(SMALLEST_ROOM, 1 << (2 * len(found) - 1).bit_length())
+        rows = np.empty((room, found.shape[1]), np.int64)
+        before = self._columns.copy()
         if self.form != ROWS:
             self._fit(heads)
+        if self.form == BITS and self.count and np.array_equal(before, self._columns):  # the bits stay what they are
+            rows[: self.count] = found
+            self.rows = rows
+            return
         bits = int(self._columns[:, WIDTH].sum())
         slots = 2 * room
         if not self._packed or bits > WORD_BITS:
@@ -57,8 +63,7 @@ class Gathered:
             self._state[FORM], slots = BITS, max(1, (1 << bits) // BITS_A_WORD)
         else:
             self._state[FORM] = WORDS
-        self.rows = np.empty((room, found.shape[1]), np.int64)
-        self._table = np.zeros(slots, np.int64)
+        self.rows, self._table = rows, np.zeros(slots, np.int64)
         self._state[COUNT] = 0
         gather(found, self.rows, self._table, self._state)
 
