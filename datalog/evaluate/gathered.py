@@ -19,7 +19,8 @@ class Gathered:
     """A growing set of rows of `width` columns; `rows[:count]` are those found so far.
 
     To add a row takes O(1). When there is no more room, or a row lies outside of the ranges that the columns had so far, the set is made
-    anew: for twice as many rows, or for ranges twice as large; bits are kept where only rows need room. With `packed=False`, for tests, rows are never taken for words.
+    anew: for twice as many rows, or for ranges twice as large. Bits are kept where only rows need room. With `packed=False`, for tests,
+    rows are never taken for words.
     """
 
     def __init__(self, width: int, packed: bool = True) -> None:
