@@ -2,7 +2,7 @@
 
 Files and standard output are compared as sorted lines without blanks at their ends. Of refusals the lines of the program with errors
 are compared: Soufflé's reports tell one or more places for each error, of which ours should name one, and it should name no other.
-Wording is not compared, nor are warnings.
+A syntax error is all that Soufflé tells of a program, so what else we find wrong there is not compared. Wording never is, nor are warnings.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def _judge_refusal(test: SuiteTest, ran: Ran, err: str) -> Verdict:
     ours = {(Path(match["file"]).name, int(match["line"])): match["message"] for match in _OURS.finditer(err)}
     known = {place for places, _ in reports for place in places}
     missed = [(min(places), message) for places, message in reports if not places & ours.keys()]
-    surplus = {place: message for place, message in ours.items() if place not in known} if reports else {}
+    whole = reports and not any(message.startswith("syntax error") for _, message in reports)
+    surplus = {place: message for place, message in ours.items() if place not in known} if whole else {}
     if not missed and not surplus:
         return Verdict()
     detail = [f"missed {place[0]}:{place[1]}: {message}" for place, message in missed]

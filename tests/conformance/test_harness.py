@@ -184,6 +184,13 @@ def test_a_refusal_must_name_one_place_of_each_error_and_no_other(tmp_path: Path
     assert surplus.cause == "wrong lines" and surplus.detail.startswith("surplus bad.dl:3: ")
 
 
+def test_beside_a_syntax_error_more_may_be_found_wrong(tmp_path: Path) -> None:
+    program = ".decl a(x: number)\na(y).\n+\n"
+    err = "Error: syntax error, unexpected + in file bad.dl at line 3\n+\n^\n"
+    assert verdict(refused(tmp_path / "found", err, program)) == Verdict()
+    assert verdict(refused(tmp_path / "missed", err.replace("line 3", "line 1"), program)).cause == "wrong lines"
+
+
 def test_a_wrong_program_that_runs_was_accepted(tmp_path: Path) -> None:
     err = "Error: Argument in fact is not constant in file bad.dl at line 2\n"
     assert verdict(refused(tmp_path, err, ".decl a(x: number)\na(1).\n")).cause == "accepted"
@@ -198,6 +205,13 @@ def test_a_stream_begins_without_some_facts_and_ends_with_all(tmp_path: Path) ->
     assert len(streamed["edge"]) == 33
     assert len(streamed["path"]) == 6 + 30 * 31 // 2
     streamed.check()
+
+
+def test_a_stream_passes_over_what_does_not_end_without_a_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counting = ".decl last(n: number)\nlast(9).\n.decl n(x: number)\n.output n\nn(0).\nn(x + 1) :- n(x), !last(x).\n"
+    streamed = Streamed(counting)
+    assert sorted(streamed["n"]) == [(n,) for n in range(10)]
+    assert "passed over" in capsys.readouterr().err
 
 
 def test_the_report_counts_by_category_and_groups_failures_by_their_reason(tmp_path: Path) -> None:
