@@ -34,7 +34,7 @@ program_argument = click.argument("program", type=click.Path(path_type=Path), me
 facts_option = click.option(
     "-F",
     "--facts",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
     metavar="DIR",
     help="Where the files of .input are.  [default: the current directory]",
@@ -131,6 +131,8 @@ def main() -> None:
 @settings_option
 @reading_options
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
+@click.option("-w", "--no-warn", is_flag=True, help="No warnings.")
+@click.option("--legacy", is_flag=True, expose_value=False, help="Changes nothing: Soufflé's older notations are always read.")
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -146,6 +148,7 @@ def run(
     settings: Sequence[str],
     reading: Reading,
     quiet: bool,
+    no_warn: bool,
 ) -> None:
     """Evaluate PROGRAM.dl on its facts.
 
@@ -177,6 +180,7 @@ def run(
         quiet,
         changes_only,
         on_error == "skip",
+        not no_warn,
     )
     ctx.exit(run_program(asked))
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from datalog.errors import DataError, DatalogError, InternalError, StreamError
+from datalog.errors import DataError, DatalogError, InternalError, ProgramError, StreamError
 from datalog.outputs import output_names, print_outputs, write_outputs
 from datalog.progress import Waiting
 
@@ -41,15 +42,25 @@ class Run:
     quiet: bool = False
     changes_only: bool = False
     skip: bool = False
+    warn: bool = True  # of what is odd and no error
 
 
 def run(asked: Run) -> int:
     """Do it; the exit status. Raises what the program or its facts have wrong."""
+    with warnings.catch_warnings():
+        if not asked.warn:
+            warnings.simplefilter("ignore")
+        return _run(asked)
+
+
+def _run(asked: Run) -> int:
     announce_compilation(asked.quiet)
     began = time.perf_counter()
     lines = opened(asked.stream) if asked.stream else None
     database = evaluate(asked.program, asked.facts, asked.quiet, maintain=asked.maintain, **asked.settings)
     if lines is not None:
+        if asked.stream == STANDARD:
+            check_standard_input(database)
         with lines:
             if not follow(database, lines, asked):
                 return 1
@@ -59,12 +70,24 @@ def run(asked: Run) -> int:
     elif not asked.stream:
         print_outputs(database)
     sys.stdout.flush()
-    if database.skipped and not asked.quiet:
+    if database.skipped and asked.warn and not asked.quiet:
         print(f"{database.skipped} computations had no value, and their literals did not hold", file=sys.stderr)
     if sys.stderr.isatty() and not asked.quiet:
         rows = sum(len(database[name]) for name in output_names(database.core))
         print(f"{rows} rows, {time.perf_counter() - began:.2f} s, {database.steps} iterator steps", file=sys.stderr)
     return 0
+
+
+def check_standard_input(database: Database) -> None:
+    """ProgramError if facts, too, come from standard input: the stream has been read as such."""
+    from datalog.io.layout import FROM_STANDARD_INPUT, at, place_of
+    from datalog.program import quoting
+
+    for directive in database.core.directives:
+        if directive.kind == "input" and place_of(directive).io in FROM_STANDARD_INPUT:
+            message = f"the facts of {directive.predicates[0]} and the stream would both be all of standard input"
+            with quoting(database.text, database.file):
+                raise ProgramError([at(directive.span, message, "give the stream, or the facts, a file")])
 
 
 def opened(stream: str) -> IO[str]:

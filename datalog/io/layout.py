@@ -21,7 +21,6 @@ OF_INPUT = ("columns", "null", "rejects")
 OF_OUTPUT = ("attributeNames", "compress")
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 DEFAULT_OF = "default_"
-OF_COMMAND = {"fact-dir": "-F DIR", "output-dir": "-D DIR"}  # what the command line says for all directives
 READ = ("file", "stdin", "sqlite", "json", "jsonfile")
 WRITTEN = ("file", "stdout", "stdoutprintsize", "sqlite", "json", "jsonfile")
 TO_STANDARD_OUTPUT = ("stdout", "json", "stdoutprintsize")
@@ -124,9 +123,7 @@ class _Parameters:
         kind = self._directive.kind
         known = KNOWN + (OF_INPUT if kind == "input" else OF_OUTPUT)
         for name, value in self._directive.parameters:
-            if name in OF_COMMAND:
-                self._complain(f"{name} is no parameter of .{kind}", f"say it on the command line: {OF_COMMAND[name]}")
-            elif kind == "input" and name.startswith(DEFAULT_OF):
+            if kind == "input" and name.startswith(DEFAULT_OF):
                 self._defaults.append((name.removeprefix(DEFAULT_OF), str(value)))
             elif name not in known:
                 listed = f"there are {', '.join(known)}" + (f" and {DEFAULT_OF}COLUMN" if kind == "input" else "")
