@@ -21,7 +21,7 @@ def read_in_place(aggregates: Sequence[CoreAggregate], rules: Iterable[CoreRule]
     for rule in rules:
         if rule.head in sources:
             bodies.setdefault(rule.head, []).append(rule)
-    return tuple(_in_place(aggregate, bodies[aggregate.source]) for aggregate in aggregates)
+    return tuple(_in_place(aggregate, bodies.get(aggregate.source, ())) for aggregate in aggregates)
 
 
 def _in_place(aggregate: CoreAggregate, rules: Sequence[CoreRule]) -> CoreAggregate:

@@ -126,6 +126,16 @@ def test_there_may_be_no_group_or_groups_of_two_values(function: str, groups: in
     follow(several.within(">=", "<"), "derived", 5)
 
 
+@pytest.mark.parametrize("body", ["false", "x = 5, false", "x = 5, x > 6", "q(x), false"])
+def test_an_aggregate_over_a_body_that_never_holds_is_that_of_no_rows(body: str) -> None:
+    database = Database(f".decl q(x: number) .decl p(x: number) p(count : {{ {body} }}). p(sum x + 1 : {{ x = 0, {body} }}).")
+    assert list(database["p"]) == [(0,)]
+    with database.transaction() as transaction:
+        transaction.insert("q", [(5,)])
+    assert list(database["p"]) == [(0,)]
+    database.check()
+
+
 def test_results_that_stay_the_same_are_no_change() -> None:
     live = Live(Case("min", (N,), N), given={"e": {(1, 5, 0), (1, 7, 0), (2, 4, 0)}})
     deltas = live.apply({"e": [(1, 9, 0), (1, 5, 1)]}, {"e": [(1, 7, 0)]})
