@@ -84,7 +84,8 @@ def test_settings_are_those_of_a_run(program: Path) -> None:
 def test_help_names_every_setting(command: str) -> None:
     choices = [f"{name}={'|'.join(words)}" for name, words in WORDS.items() if name not in OPTIONS]
     written = "".join(datalog(command, "--help").out.split())
-    assert all(setting in written for setting in [*choices, *(f"{name}=" for name in (*(LEAST.keys() - set(OPTIONS)), SECONDS, MEMORY, "order.RULE"))])
+    others = [f"{name}=" for name in (*LEAST.keys() - set(OPTIONS), SECONDS, MEMORY, "order.RULE")]
+    assert all(setting in written for setting in [*choices, *others])
 
 
 def test_the_repl_explains(program: Path) -> None:
