@@ -173,10 +173,6 @@ class Inference:
         declared = columns.types[column] if columns and column < len(columns.types) else None
         return declared or self._open.get((predicate, column), Cell()).type
 
-    def base_of(self, name: str) -> Type | None:
-        """What stands at run time for a type's name; None if there is no such type, which has been reported."""
-        return self._types.bases.get(name)
-
     def term_type(self, term: Term) -> Type:
         """The type of a term that is no direct part of an atom, once all rules are in."""
         return self._terms[id(term)][1].type if id(term) in self._terms else Type.NUMBER

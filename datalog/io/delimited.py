@@ -1,6 +1,6 @@
 """Delimited text to codes, twice.
 
-`parse_fast` gives the bytes to Arrow's parser, column by column and on all cores, and answers None wherever the two
+`parse_fast` gives the bytes to Arrow's parser, column by column, and answers None wherever the two
 could differ from what `parse_carefully` says, which goes through rows one by one and knows the place of each field. What
 Arrow would let pass and we do not: a field that goes on after its closing quote, a lone carriage return as a line
 end, an empty line as a row of empty fields, hexadecimal beyond 63 bits as a negative number, 1e400 as infinity.
@@ -10,6 +10,8 @@ default, is a bad row: an error with its place, or a rejection.
 
 The names in a header say which column is which (`datalog.io.named`). The columns are then read in the file's order. A layout may
 pick some of the file's columns instead; of the others nothing is looked at but where they end.
+
+The two readings stand in one module, since they must agree about every byte.
 
 Rows of a predicate with one symbol column may be empty lines (the empty text). Elsewhere an empty line is an error, but
 for those at the end of the file, which hold nothing. A line may end with CR LF; a byte order mark is skipped.

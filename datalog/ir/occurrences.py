@@ -1,4 +1,4 @@
-"""Which variables and which predicates a formula mentions, in the order of its text."""
+"""Which variables, predicates and literals a formula mentions, in the order of its text."""
 
 from __future__ import annotations
 
@@ -36,6 +36,15 @@ def term_variables(term: Term) -> Iterator[Variable]:
 def term_names(term: Term) -> frozenset[str]:
     """The names of the variables in `term`."""
     return frozenset(variable.name for variable in term_variables(term))
+
+
+def flat(literals: Iterable[Literal]) -> Iterator[Literal]:
+    """The literals, and in place of each conjunction among them what it holds."""
+    for literal in literals:
+        if isinstance(literal, Conjunction):
+            yield from flat(literal.literals)
+        else:
+            yield literal
 
 
 def literal_variables(literal: Literal) -> Iterator[Variable]:

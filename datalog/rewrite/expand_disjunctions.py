@@ -8,7 +8,6 @@ Only one that needs no other disjunction to be range restricted can become a hel
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -16,7 +15,7 @@ from math import prod
 from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.ir.formulas import Atom, Conjunction, Disjunction, Literal, Program, Rule, Variable
-from datalog.ir.occurrences import literal_names
+from datalog.ir.occurrences import flat, literal_names
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
 
 LIMIT = 16
@@ -57,7 +56,7 @@ class _Expansion:
 
         `around` are the plain literals that hold beside it, `elsewhere` the variables that the rest of the rule mentions.
         """
-        literals = list(_flatten(conjunction.literals))
+        literals = list(flat(conjunction.literals))
         plain = tuple(literal for literal in literals if not isinstance(literal, Disjunction))
         context = (*around, *plain)
         self._lift_largest(literals, context, elsewhere)
@@ -65,7 +64,7 @@ class _Expansion:
         for at, literal in enumerate(literals):
             if isinstance(literal, Disjunction):
                 rest = elsewhere.union(*map(literal_names, literals[:at]), *map(literal_names, literals[at + 1 :]))
-                choices.append([flat for branch in literal.branches for flat in self.alternatives(branch, context, rest)])
+                choices.append([one for branch in literal.branches for one in self.alternatives(branch, context, rest)])
             else:
                 choices.append([(literal,)])
         return [tuple(literal for part in choice for literal in part) for choice in product(*choices)]
@@ -87,14 +86,6 @@ class _Expansion:
         head = Atom(signature.name, columns, disjunction.span)
         self.rules.append(helper_rule(head, (disjunction,), context, self._avoid, self._text))
         return head
-
-
-def _flatten(literals: Iterable[Literal]) -> Iterable[Literal]:
-    for literal in literals:
-        if isinstance(literal, Conjunction):
-            yield from _flatten(literal.literals)
-        else:
-            yield literal
 
 
 def _rules_of(literal: Literal) -> int:

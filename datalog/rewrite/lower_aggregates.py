@@ -48,7 +48,7 @@ from datalog.ir.formulas import (
     Variable,
     Wildcard,
 )
-from datalog.ir.occurrences import literal_atoms, literal_variables, may_fail, names_in, term_may_fail, term_variables
+from datalog.ir.occurrences import flat, literal_atoms, literal_variables, may_fail, names_in, term_may_fail, term_variables
 from datalog.ir.primitives import AGGREGATES, ORDER
 from datalog.ir.renaming import fresh_name, rename_literal, rename_term
 from datalog.ir.text import format_literal, format_term
@@ -112,7 +112,7 @@ class _Lowering:
 
     def conjunction(self, conjunction: Conjunction, around: tuple[Literal, ...]) -> Conjunction:
         """The conj without aggregations; `around` are the literals of the conjs that enclose it."""
-        literals = list(_flat(conjunction.literals))
+        literals = list(flat(conjunction.literals))
         done = [literal for literal in literals if not _aggregates(literal)]
         waiting = sorted((literal for literal in literals if _aggregates(literal)), key=_counts)  # they take what others have
         while waiting:
@@ -189,7 +189,7 @@ class _Lowering:
 
     def _body(self, conjunction: Conjunction, arguments: Sequence[Term], context: Flat) -> list[Literal]:
         """The literals of an aggregation's body, each of whose rows counts."""
-        literals = [self._counted(literal) for literal in _flat(conjunction.literals)]
+        literals = [self._counted(literal) for literal in flat(conjunction.literals)]
         for at, literal in enumerate(literals):
             if isinstance(literal, Disjunction):
                 others = (*literals[:at], *literals[at + 1 :])
@@ -379,11 +379,3 @@ def _canonical(*parts: tuple[Sequence[Term], Sequence[Literal]] | bool) -> str:
 def _all_variables(literals: Iterable[Literal]) -> Iterator[Variable]:
     for literal in literals:
         yield from literal_variables(literal)
-
-
-def _flat(literals: Iterable[Literal]) -> Iterator[Literal]:
-    for literal in literals:
-        if isinstance(literal, Conjunction):
-            yield from _flat(literal.literals)
-        else:
-            yield literal

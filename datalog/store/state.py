@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from datalog.store.btree import EMPTY, NO_SCAN, BTree
 from datalog.store.ranges import Ranges
 from datalog.store.storage import Storage
-from datalog.store.tally import A_BUILD, A_CHANGE, A_MERGE
+from datalog.store.tally import A_BUILD
 
 Words = NDArray[np.int64]
 
@@ -43,7 +43,7 @@ class StateTree:
     def apply(self, rows: Words, weights: Words, action: int) -> Words:
         """Apply a batch as `BTree.apply` does; for each row 1 if it came, -1 if it went, 0 if neither."""
         root = self.root
-        self.storage.tally.cost += (A_MERGE if self.tree.is_dense(root, len(rows)) else A_CHANGE) * len(rows)
+        self.storage.tally.cost += self.storage.price(self.tree, root, len(rows)) * len(rows)
         self.storage.roots[self.number], moved = self.tree.apply(root, rows, weights, action)
         return moved
 

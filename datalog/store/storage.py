@@ -221,11 +221,15 @@ class Storage:
                 carried = payload if place == 0 or self.payloads[predicate] == "stamps" else None
                 self.roots[arrangement.number] = self._build(arrangement, rows, carried)
 
+    def price(self, tree: BTree, root: int, count: int) -> int:
+        """What each row of a batch of so many costs, for the tally."""
+        return A_MERGE if tree.is_dense(root, count) else A_CHANGE
+
     def insert(self, arrangement: Arrangement, rows: Words, stamp: int) -> None:
         """Insert new rows (declared order, distinct) into one arrangement of a stamped predicate; the others must follow."""
         tree, root = arrangement.tree, int(self.roots[arrangement.number])
         arranged = sort_distinct(arrangement.turned(rows))
-        self.tally.cost += (A_MERGE if tree.is_dense(root, len(rows)) else A_CHANGE) * len(rows)
+        self.tally.cost += self.price(tree, root, len(rows)) * len(rows)
         self.roots[arrangement.number], _ = tree.apply(root, arranged, np.full(len(rows), stamp, np.int64), SET)
 
     def clear(self, predicate: str) -> None:
@@ -244,7 +248,7 @@ class Storage:
         carried, roots = self.payloads[predicate], self.roots
         arranged, weights = _sorted(first.turned(rows), weights)
         old = int(roots[first.number])
-        a_row = A_MERGE if first.tree.is_dense(old, len(rows)) else A_CHANGE
+        a_row = self.price(first.tree, old, len(rows))
         roots[first.number], moved = first.tree.apply(old, arranged, weights, COUNT_UP if carried in COUNTING else SET)
         rows = first.declared(arranged)
         if len(rows) == 1:  # as most often
