@@ -1,7 +1,7 @@
 """What the memory of an engine goes to.
 
-Everything that grows with the data is counted: the pages of every tree, pages that are free or belong to older versions, symbols, the
-memo of functions, and the buffers of joins. What a running evaluation holds for a while is not, nor is the Python code.
+Everything that grows with the data is counted: the pages of every tree, pages that are free or belong to older versions, symbols, records
+and values of algebraic types, the memo of functions, and the buffers of joins. What a running evaluation holds for a while is not, nor is the Python code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from datalog.maintain.engine import Engine
 
-Kind = Literal["arrangement", "records", "aggregates", "pages", "symbols", "memo", "buffers"]
+Kind = Literal["arrangement", "records", "aggregates", "pages", "symbols", "structures", "memo", "buffers"]
 SHOWN = 4  # parts that a summary names
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -85,6 +85,9 @@ def parts_of(engine: Engine, roots: NDArray[np.int64] | None = None, without: Co
     parts.append(Part("pages", "free pages", free, free * pool.page_bytes))
     symbols, memo, joins = engine.values.symbols, engine.joins.memo, engine.joins.every()
     parts.append(Part("symbols", "symbols", len(symbols), symbols.bytes))
+    structures = engine.values.structures
+    if len(structures) > 1:
+        parts.append(Part("structures", "records and values of algebraic types", len(structures) - 1, structures.bytes))
     parts.append(Part("memo", "calls of functions", len(memo), memo.table.nbytes))
     parts.append(Part("buffers", "buffers of joins", len(joins), sum(join.bytes for join in joins)))
     return tuple(part for part in parts if part.bytes)

@@ -10,21 +10,22 @@ after its parts, so its id is greater. An id that a cast made up may be of no va
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datalog.ir.structures import Shape, Structure
-from datalog.store.interner import Codes
+from datalog.store.interner import A_NUMBER, Codes
 
 
 class Structures:
     """The values with parts of one database. One writer at a time; ids that a reader holds stay valid."""
 
-    __slots__ = ("_cells", "_heads", "_ids", "_parts", "_settled", "_starts")
+    __slots__ = ("_cells", "_heads", "_ids", "_parts", "_settled", "_starts", "_weighed", "_weight")
 
     def __init__(self) -> None:
         self._ids: dict[tuple[int, ...], int] = {}
@@ -33,6 +34,19 @@ class Structures:
         self._settled = 1  # so many of them lie in the arrays
         self._starts = np.zeros(64, np.int64)
         self._cells = np.zeros(64, np.int64)
+        self._weighed = 1  # so many have been measured
+        self._weight = 0  # their bytes
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the values and their ids. O(1) for each value that is new since it was last asked for."""
+        fresh = len(self._parts) - self._weighed
+        if fresh:
+            lengths = map(len, islice(self._parts, self._weighed, None))
+            # heads are few and shared: a sequence has as many numbers of its own as codes, if its id is counted for its head
+            self._weight += fresh * sys.getsizeof(()) + sum(lengths) * (8 + A_NUMBER)
+            self._weighed = len(self._parts)
+        return self._weight + sys.getsizeof(self._parts) + sys.getsizeof(self._ids) + self._starts.nbytes + self._cells.nbytes
 
     def __len__(self) -> int:
         return self._settled

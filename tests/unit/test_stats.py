@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from datalog import Database, Stats
+from datalog.ir.structures import Structure
 from datalog.maintain.memory import Part, spell_bytes, summary
 
 PROGRAM = """
@@ -55,7 +57,7 @@ def test_the_parts_come_greatest_first_and_add_up_to_the_whole() -> None:
     assert (
         stats.bytes
         == sum(sizes)
-        == sum(stats.of(kind) for kind in ("arrangement", "records", "aggregates", "pages", "symbols", "memo", "buffers"))
+        == sum(stats.of(kind) for kind in ("arrangement", "records", "aggregates", "pages", "symbols", "structures", "memo", "buffers"))
     )
 
 
@@ -107,6 +109,7 @@ def test_bytes_are_spelt_in_powers_of_a_thousand(count: int, spelt: str) -> None
 GROWTH = """
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
 from datalog import Database
@@ -139,3 +142,29 @@ def test_the_parts_add_up_to_what_the_process_grew_by(tmp_path: Path) -> None:
     grown, told = map(int, done.stdout.split())
     assert grown > 50_000_000
     assert abs(told - grown) < 0.1 * grown
+
+
+def test_records_are_counted_with_what_they_take() -> None:
+    program = """
+        .type Pair = [a: number, b: number]
+        .decl n(x: number)
+        .decl pair(p: Pair)
+        pair([x, x + 1]) :- n(x).
+    """
+    db = Database(program)
+    assert db.stats().of("structures") == 0
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    structures = db._engine.values.structures
+    structures.intern_columns(*_pairs(db), [np.arange(1000, 51_000), np.arange(2000, 52_000)])
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    (part,) = [part for part in db.stats() if part.kind == "structures"]
+    assert part.count == 50_000
+    assert grown * 0.9 < part.bytes < grown * 1.1
+
+
+def _pairs(db: Database) -> tuple[Structure, int]:
+    type_ = db._engine.program.predicates["pair"].types[0]
+    assert isinstance(type_, Structure)
+    return type_, 0
