@@ -171,7 +171,8 @@ class Engine:
 
     def _besides(self) -> int:
         """Bytes that are used, but not by pages."""
-        return self.values.symbols.bytes + self.values.structures.bytes + self.joins.memo.table.nbytes + sum(join.bytes for join in self.joins.every())
+        values, joins = self.values, self.joins
+        return values.symbols.bytes + values.structures.bytes + joins.memo.table.nbytes + sum(join.bytes for join in joins.every())
 
     def _tell(self, error: BaseException) -> None:
         """Say in an error that memory does not suffice what it is taken up by."""

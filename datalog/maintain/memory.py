@@ -1,7 +1,8 @@
 """What the memory of an engine goes to.
 
 Everything that grows with the data is counted: the pages of every tree, pages that are free or belong to older versions, symbols, records
-and values of algebraic types, the memo of functions, and the buffers of joins. What a running evaluation holds for a while is not, nor is the Python code.
+and values of algebraic types, the memo of functions, and the buffers of joins. What a running evaluation holds for a while is not, nor is
+the Python code.
 """
 
 from __future__ import annotations
