@@ -12,15 +12,19 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
 from datalog.analysis.desugar import Primitives, desugar
+from datalog.analysis.equivalences import equivalences
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
 from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
 from datalog.analysis.old_qualifiers import expand_old_qualifiers
+from datalog.analysis.pragmas import is_of_papers, read_pragmas
+from datalog.analysis.on_demand import wanted_on_demand
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
+from datalog.analysis.subsumption import subsumptions_as_rules
 from datalog.analysis.subtypes import check_subtypes
 from datalog.analysis.translate import Translation
 from datalog.analysis.type_system import declare_types
@@ -34,17 +38,22 @@ from datalog.syntax import tree
 __all__ = ["analyse"]
 
 
-def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formulas.Program:
-    """The program as quantified rules, facts and signatures; `primitives` are all that its terms may call.
+def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow: str = "") -> formulas.Program:
+    """The program as quantified rules, facts and signatures; `primitives` are all that its terms may call. `overflow`, if it is
+    "error" or "wrap", wins over the pragma of that name.
 
     Raises ProgramError with all errors of the program, in the order of its text.
     """
     findings = Findings(written.text)
     written = expand_old_qualifiers(instantiate(written, findings))
     refuse_unsupported(written, findings)
+    pragmas = read_pragmas(written, findings)
+    wraps = (overflow or pragmas.get("overflow", "")) == "wrap"
+    written = subsumptions_as_rules(written, findings)
     program = desugar(written, primitives)
     types = declare_types(program, findings)
     known = collect_signatures(program, types, primitives, findings)
+    same = equivalences(program, findings)
     inference = Inference(known, types, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
     cells = [inference.add(clause) for clause in clauses]
@@ -60,7 +69,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
         translation = Translation(inference, own)
         heads = [translation.atom(head) for head in clause.heads]
         if is_fact(clause) and all(map(is_folded, heads)):
-            facts += [fold_fact(head, findings) for head in heads]
+            facts += [fold_fact(head, findings, wraps) for head in heads]
         else:
             rules.append(_rule(clause, heads, translation, findings))
     for rule in rules:
@@ -72,7 +81,21 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES) -> formu
     signatures = {name: _signature(columns, inference) for name, columns in known.items()}
     directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
     bases = {name: base for name, base in types.bases.items() if base is not None}
-    return formulas.Program(signatures, tuple(facts), tuple(rules), directives, program.text, program.file, plans, types=bases)
+    return formulas.Program(
+        signatures,
+        tuple(facts),
+        tuple(rules),
+        directives,
+        program.text,
+        program.file,
+        plans,
+        types=bases,
+        pragmas=pragmas,
+        wraps=wraps,
+        papers=is_of_papers(written),
+        equivalences=same,
+        demand=wanted_on_demand(program),
+    )
 
 
 def _rule(clause: tree.Rule, heads: list[formulas.Atom], translation: Translation, findings: Findings) -> formulas.Rule:

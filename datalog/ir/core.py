@@ -7,12 +7,14 @@ become several rules; negated groups have become negated helper predicates. No v
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from datalog.ir.branch import Branch
+from datalog.ir.demand import Version
 from datalog.syntax.tree import Directive, Span
 
 PyValue = int | float | str | bool | date | Decimal | tuple[Any, ...] | Branch | None  # a datetime is a date, too, for Python
@@ -139,6 +141,7 @@ class ForcedOrder:
 
 
 QUERY = "?query"  # the head of a query's rule; the names of its helpers begin so
+ROUND = "@round"  # has one row, the number of the round, while a guarded stratum is evaluated
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +172,8 @@ class CoreFunction:
     """One function of an aggregate, said at `span`.
 
     `types` are those of the arguments: the value; of argmin and argmax the compared value and the witness. `ordered`: the
-    first argument is a symbol, and a number that orders symbols (`datalog.ir.primitives`, `@order`) stands as a column before it.
-    `parameter` is the fraction of a quantile or the separator of a join.
+    first argument is a symbol, and a number that orders symbols (`datalog.ir.primitives`, `#order`) stands as a column before it.
+    `parameter` is the fraction of a quantile or the separator of a join. With `wraps` a result that leaves 64 bits wraps around.
     """
 
     name: str
@@ -179,6 +182,7 @@ class CoreFunction:
     span: Span
     ordered: bool = False
     parameter: PyValue | None = None
+    wraps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,17 @@ class CoreAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreClosure:
+    """head = the least equivalence on the elements of `pairs` that holds them; `span` is where head is declared.
+
+    `head` has no rules. `pairs` is a predicate of the engine's own, in the stratum of `head` if the two depend on each other."""
+
+    head: str
+    pairs: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Predicate:
     """A predicate's signature. `derived` (IDB) or given (EDB), never both: the given rows of a derived predicate p lie in
     `base`, a given predicate of the same signature, and a core rule copies them. `hidden` predicates are the engine's own.
@@ -242,26 +257,73 @@ class Predicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """What decides, beside the rules, which rows stand; by predicate. A stratum that has one is evaluated by rounds
+    (`datalog.evaluate.guarded`), and rounds are what some of it is about.
+
+    `choices`: the keys, by columns, of which each has one row. `subsumed`: the hidden predicate of rows that others dominate.
+    `limits`: the number of rows with which the recursion ends. `deltas`: for a predicate of rows with their rounds, whose rows
+    these are. `counted`: rules read the number of the round."""
+
+    choices: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    subsumed: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    deltas: Mapping[str, str] = field(default_factory=dict)
+    counted: bool = False
+
+    @property
+    def predicates(self) -> frozenset[str]:
+        return frozenset((*self.choices, *self.subsumed, *self.limits, *self.deltas))
+
+    def of(self, predicates: Collection[str], counted: bool) -> Guard | None:
+        """What concerns some predicates alone, if anything does."""
+        own = Guard(
+            {name: keys for name, keys in self.choices.items() if name in predicates},
+            {name: hidden for name, hidden in self.subsumed.items() if name in predicates},
+            {name: limit for name, limit in self.limits.items() if name in predicates},
+            {name: whose for name, whose in self.deltas.items() if name in predicates},
+            counted,
+        )
+        return own if own.predicates or counted else None
+
+
+NO_GUARD = Guard()
+
+
+@dataclass(frozen=True, slots=True)
 class Stratum:
     """One strongly connected component of the dependency graph; strata are listed dependencies first.
 
-    An aggregate's head is a stratum of its own, which has no rules. A source that is not made is in no stratum."""
+    An aggregate's head is a stratum of its own, which has no rules. A source that is not made is in no stratum. `closures` are those of
+    its predicates that are equivalences; one that takes part in no recursion is a stratum of its own, too."""
 
     predicates: tuple[str, ...]
     rules: tuple[int, ...]  # indices into CoreProgram.rules
     recursive: bool
     aggregate: CoreAggregate | None = None
+    closures: tuple[CoreClosure, ...] = ()
+    guard: Guard | None = None
+
+    @property
+    def stamped(self) -> bool:
+        """Whether its rows carry the numbers of the rounds that found them."""
+        return self.recursive or self.guard is not None
 
 
 @dataclass(frozen=True, slots=True)
 class CoreProgram:
-    """Everything that evaluation needs. `facts` holds the ground facts of the text, in Python values, per given predicate."""
+    """Everything that evaluation needs. `facts` holds the ground facts of the text, in Python values, per given predicate.
+
+    With `wraps` arithmetic is that of the machine: numbers wrap around, and a float divided by zero is infinite or NaN.
+    `demanded` are the predicates on demand, which have no rows themselves, with their versions."""
 
     predicates: dict[str, Predicate]
     rules: tuple[CoreRule, ...]
     strata: tuple[Stratum, ...]
     facts: dict[str, list[Row]]
     directives: tuple[Directive, ...]
+    wraps: bool = False
+    demanded: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
 
     @property
     def unmade(self) -> frozenset[str]:

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from datalog.ir.core import CoreAggregate, PyValue, Type
+from datalog.ir.core import CoreAggregate, Guard, PyValue, Type
+from datalog.ir.demand import Demand, Version
+from datalog.ir.functors import Functor
 from datalog.syntax.tree import NOWHERE, Directive, Span
 
 
@@ -139,7 +141,8 @@ class JoinPlan:
 class Signature:
     """A predicate's columns. `type_names` are as declared, `types` what they resolve to; an undeclared predicate has columns
     c1, c2, …, or the variables of its first head if that has nothing else, and its first use as span. `hidden` predicates are
-    the engine's own. The last column of a `functional` one is its value, `F[x] = value`."""
+    the engine's own. The last column of a `functional` one is its value, `F[x] = value`. `choices` are the columns of keys
+    of which each has one row; `delta_of` is whose rows a predicate of `debug_delta` has, with a last column for their rounds."""
 
     name: str
     attributes: tuple[str, ...]
@@ -149,13 +152,17 @@ class Signature:
     hidden: bool = False
     functional: bool = False
     span: Span = field(default=NOWHERE, compare=False)
+    choices: tuple[tuple[int, ...], ...] = ()
+    delta_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """An analysed program. `signatures` are in the order of the text; the terms of `facts` are constants.
 
-    `aggregates` are what rewriting has made of the rules' aggregations; `types` is what stands at run time for each type's name."""
+    `aggregates` are what rewriting has made of the rules' aggregations, and `guard` what it has left of choices and subsumptions;
+    `types` is what stands at run time for each type's name. `demand` is what is wanted on demand, `demanded` are the predicates
+    that rewriting has put on demand, with their versions. With `wraps`, numbers that leave 64 bits wrap around. `papers`: something is written as only the papers' dialect has it."""
 
     signatures: dict[str, Signature]
     facts: tuple[Atom, ...]
@@ -166,3 +173,11 @@ class Program:
     plans: tuple[JoinPlan, ...] = ()
     aggregates: tuple[CoreAggregate, ...] = ()
     types: Mapping[str, Type] = field(default_factory=dict, compare=False)
+    equivalences: Mapping[str, Span] = field(default_factory=dict, compare=False)  # where each is declared
+    guard: Guard = field(default_factory=Guard)
+    functors: Mapping[str, Functor] = field(default_factory=dict, compare=False)
+    pragmas: Mapping[str, str] = field(default_factory=dict, compare=False)
+    wraps: bool = False
+    papers: bool = False
+    demand: Demand = field(default_factory=Demand)
+    demanded: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)

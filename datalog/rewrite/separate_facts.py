@@ -1,8 +1,8 @@
 """Given rows and derived rows never share a predicate: the given rows of a derived predicate p lie in `p@base`.
 
-A predicate is derived if it has a rule or is one of an aggregate. Every derived predicate that is not hidden has a base, because a
+A predicate is derived if it has a rule, is one of an aggregate or an equivalence. Every derived predicate that is not hidden has a base, because a
 transaction may give it rows even where the text gives none; a core rule copies the base, so that given and derived rows are
-counted alike.
+counted alike. Of a predicate on demand, each version takes from the base what is asked of it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from dataclasses import replace
 from datalog.ir.core import CoreAtom, CoreRule, Predicate, Row, Type
 from datalog.ir.formulas import Constant, Program
 from datalog.ir.text import format_signature
+from datalog.rewrite.guards import ALL
 from datalog.rewrite.supersets import SUFFIX
 from datalog.syntax.tree import NOWHERE
 
 
 def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRule], dict[str, list[Row]]]:
     """All predicates of the program, bases among them; the copying rules; and the facts of each given predicate."""
-    derived = {rule.heads[0].predicate for rule in program.rules}
+    derived = {rule.heads[0].predicate for rule in program.rules} | program.equivalences.keys()
+    derived |= program.demanded.keys()
+    derived |= program.guard.predicates | {name + ALL for name in program.signatures if name + ALL in program.signatures}
     for aggregate in program.aggregates:
         derived |= {aggregate.head, aggregate.source, aggregate.needs}
     facts: dict[str, dict[Row, None]] = {}
@@ -36,7 +39,8 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
         if base:
             predicates[base] = Predicate(base, signature.attributes, signature.types, False, hidden=True, functional=signature.functional)
             text = f"the given rows of {format_signature(signature)}"
-            copies.append(_copy(predicates[name], base, text))
+            if name not in program.demanded:  # its versions take what is asked of them (`datalog.rewrite.demand`)
+                copies.append(_copy(replace(predicates[name], name=name + ALL if name + ALL in program.signatures else name), base, text))
             if name + SUFFIX in program.signatures:
                 copies.append(_copy(replace(predicates[name], name=name + SUFFIX), base, text))
         if name in facts:
