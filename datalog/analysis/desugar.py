@@ -2,6 +2,7 @@
 
     profit[s] = sell[s] - buy[s]     becomes   profit(s, =sell[s] - =buy[s]) ← sell(s, =sell[s]), buy(s, =buy[s])
     p(x, 1 + sum y : { q(x, y) })    becomes   p(x, 1 + =sum) … =sum = sum y : { q(x, y) }
+    p(recursive_iteration_cnt())     becomes   p(=round) ← @round(=round)
     p(range(1, 9))                   becomes   p(=range) ← =range = range(1, 9)
     h(x) <- agg<<t = sum(y)>> q(x, y)  becomes  h(x) ← t = sum y : { q(x, y) }, which groups
     contains("a", x)                 becomes   contains("a", x) = true, unless a predicate has that name
@@ -13,13 +14,14 @@ a rule. Names of new variables begin with `=`, which none of a program does.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from datalog.analysis.aggregate_scopes import separate_scopes
 from datalog.analysis.anonymous import compare_by_parts
 from datalog.analysis.folding import can_fold
-from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
-from datalog.ir.core import Type
+from datalog.analysis.walk import operands, variables, with_operands
+from datalog.ir.core import ROUND, Type
 from datalog.ir.primitives import GENERATORS, Primitive
 from datalog.syntax.printer import format_term
 from datalog.syntax.tree import (
@@ -40,6 +42,7 @@ from datalog.syntax.tree import (
     Term,
     Truth,
     Variable,
+    Wildcard,
 )
 
 Primitives = Mapping[str, tuple[Primitive, ...]]
@@ -58,7 +61,7 @@ def desugar_body(body: Conjunction, known: Collection[str], primitives: Primitiv
     """The same for a query's body; `known` are the predicates that there are."""
     names = {use.name for use in variables(body)}
     query = compare_by_parts(Rule((), body, ":-", body.span), names)
-    return _renamed_apart(_Desugaring(known, primitives, names).rule(query)).body
+    return separate_scopes(_Desugaring(known, primitives, names).rule(query)).body
 
 
 def _predicates(program: Program) -> frozenset[str]:
@@ -76,7 +79,7 @@ def _predicates(program: Program) -> frozenset[str]:
 def _rule(rule: Rule, known: frozenset[str], primitives: Primitives) -> Rule:
     if not rule.body.literals and all(isinstance(term, Constant) for head in rule.heads for term in head.terms):
         return rule
-    return _renamed_apart(_Desugaring(known, primitives, set()).rule(compare_by_parts(rule)))
+    return separate_scopes(_Desugaring(known, primitives, set()).rule(compare_by_parts(rule)))
 
 
 @dataclass(slots=True)
@@ -148,12 +151,18 @@ class _Desugaring:
             for side, other in ((test.left, test.right), (test.right, test.left)):
                 if isinstance(side, Variable) and self._stands_alone(other):
                     return replace(test, left=side, right=self._alone(other, beside))
+                if isinstance(side, Wildcard) and isinstance(other, Aggregate):  # for the sake of its witnesses
+                    return replace(test, left=self._fresh(f"={other.function}", other), right=self._alone(other, beside))
         return replace(test, left=self._term(test.left, beside), right=self._term(test.right, beside))
 
     def _term(self, term: Term, beside: _Beside) -> Term:
         match term:
             case Application():
                 return self._application(term, beside)
+            case Operation(name="recursive_iteration_cnt", arguments=()):
+                variable = self._fresh("=round", term)
+                beside.literals.append(Atom(ROUND, (variable,), term.span))
+                return variable
             case _ if self._stands_alone(term):
                 assert isinstance(term, (Aggregate, Operation))
                 variable = self._fresh(f"={term.function if isinstance(term, Aggregate) else term.name}", term)
@@ -190,86 +199,3 @@ class _Desugaring:
             name += "'"
         self._taken.add(name)
         return Variable(name, term.span)
-
-
-def _renamed_apart(rule: Rule) -> Rule:
-    """The rule with other names for variables that one aggregate has for itself and another one, too."""
-    if not any(isinstance(leaf, Comparison) and isinstance(leaf.right, Aggregate) for leaf in leaves(rule.body)):
-        return rule
-    literals: tuple[Literal, ...] = (*rule.heads, rule.body)
-    everywhere = {use.name for literal in literals for use in variables(literal)}
-    outside = {use.name for head in rule.heads for use in variables(head)}.union(_names_outside(rule.body))
-    return replace(rule, body=_Scopes(everywhere).conjunction(rule.body, frozenset(outside), {}))
-
-
-class _Scopes:
-    """Gives the variables of aggregates names that no other aggregate has; `taken` are all names of the rule."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self._taken = taken
-        self._local: set[str] = set()
-
-    def conjunction(self, conjunction: Conjunction, visible: frozenset[str], renaming: Mapping[str, str]) -> Conjunction:
-        return replace(conjunction, literals=tuple(self._literal(literal, visible, renaming) for literal in conjunction.literals))
-
-    def _literal(self, literal: Literal, visible: frozenset[str], renaming: Mapping[str, str]) -> Literal:
-        match literal:
-            case Atom():
-                return replace(literal, terms=tuple(_renamed(term, renaming) for term in literal.terms))
-            case Comparison(right=Aggregate() as aggregate):
-                return replace(literal, left=_renamed(literal.left, renaming), right=self._aggregate(aggregate, visible, renaming))
-            case Comparison():
-                return replace(literal, left=_renamed(literal.left, renaming), right=_renamed(literal.right, renaming))
-            case Negation():
-                return replace(literal, body=self.conjunction(literal.body, visible, renaming))
-            case Disjunction():
-                return replace(literal, branches=tuple(self.conjunction(branch, visible, renaming) for branch in literal.branches))
-            case Conjunction():
-                return self.conjunction(literal, visible, renaming)
-            case Truth():
-                return literal
-
-    def _aggregate(self, aggregate: Aggregate, visible: frozenset[str], renaming: Mapping[str, str]) -> Aggregate:
-        names = {inner.name for term in aggregate.arguments for inner in subterms(term) if isinstance(inner, Variable)}
-        own = sorted(names.union(_names_outside(aggregate.body)) - visible)
-        renaming = {**renaming, **{name: self._fresh(name) for name in own if name in self._local}}
-        self._local.update(own)
-        return replace(
-            aggregate,
-            arguments=tuple(_renamed(term, renaming) for term in aggregate.arguments),
-            body=self.conjunction(aggregate.body, visible.union(own), renaming),
-        )
-
-    def _fresh(self, name: str) -> str:
-        while name in self._taken:
-            name += "'"
-        self._taken.add(name)
-        return name
-
-
-def _names_outside(literal: Literal) -> Iterator[str]:
-    """The names of the variables that stand in `literal` and not in an aggregate within it."""
-    match literal:
-        case Negation():
-            yield from _names_outside(literal.body)
-        case Conjunction():
-            for inner in literal.literals:
-                yield from _names_outside(inner)
-        case Disjunction():
-            for branch in literal.branches:
-                yield from _names_outside(branch)
-        case Atom() | Comparison():
-            for term in terms(literal):
-                if not isinstance(term, Aggregate):
-                    yield from (inner.name for inner in subterms(term) if isinstance(inner, Variable))
-        case Truth():
-            return
-
-
-def _renamed(term: Term, renaming: Mapping[str, str]) -> Term:
-    match term:
-        case Variable():
-            return replace(term, name=renaming.get(term.name, term.name))
-        case _:
-            inner = operands(term)
-            return with_operands(term, [_renamed(argument, renaming) for argument in inner]) if inner else term

@@ -30,7 +30,8 @@ from datalog.ir.formulas import (
     Truth,
     Variable,
 )
-from datalog.ir.occurrences import literal_names, literal_variables, term_names, term_variables
+from datalog.ir.occurrences import aggregations, literal_names, literal_variables, term_names, term_variables
+from datalog.ir.renaming import written_name
 
 Purpose = OneOf["head", "negated", "compared", "computed with", "aggregated"]
 
@@ -183,19 +184,20 @@ def check_safety(rule: Rule, findings: Findings, head: str = "in the head") -> N
     """
     bound = bound_by(rule.body.literals, frozenset())
     # Where an aggregate's groups have no values, that is to be told, and not that its result has none.
-    aggregations = list(_aggregations(rule.body))
-    reported = {one.result.name for one in aggregations if groups_of(one) - bound - {one.result.name}}
+    reported = {one.result.name for one in aggregations(rule.body) if groups_of(one) - bound - {one.result.name}}
     in_heads = [UnboundUse(use, "head") for head in rule.heads for use in literal_variables(head) if use.name not in bound]
     for use in (*in_heads, *unbound_uses(rule.body.literals, frozenset())):
         name = use.variable.name
         if name not in reported:
             reported.add(name)
             where = head if use.purpose == "head" else f"{use.purpose} here"
-            findings.add(use.variable.span, f"`{name}` is {where}, but nothing binds it", _advice(rule, use, bound))
+            findings.add(use.variable.span, f"`{written_name(name)}` is {where}, but nothing binds it", _advice(rule, use, bound))
 
 
 def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:
     name = use.variable.name
+    if (author := written_name(name)) != name:
+        return f"here `{author}` is a variable of the aggregate's own; bind it by a positive atom in the aggregate's body"
     if use.local:
         return f"write `_` to say that no row has any value there, or bind `{name}` by a positive atom"
     for disjunction in _disjunctions(rule.body):
@@ -205,27 +207,12 @@ def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:
     groups = [literal for literal in rule.body.literals if isinstance(literal, Negation) and name in literal_names(literal)]
     if use.purpose == "negated" and len(groups) > 1:
         return f"`{name}` is one variable in the whole rule; give each negated group a variable of its own"
-    if any(name in groups_of(one) and not one.grouping for one in _aggregations(rule.body)):
+    if any(name in groups_of(one) and not one.grouping for one in aggregations(rule.body)):
         return f"an aggregate does not bind the variables that make its groups; bind `{name}` by a positive atom beside it"
     if use.purpose == "aggregated":
         return f"bind `{name}` by a positive atom in the aggregate's body"
     similar = did_you_mean(name, sorted(bound - {name})) if len(name) > 2 else ""
     return similar or f"bind `{name}` by a positive atom, or by `=` with an expression of bound variables"
-
-
-def _aggregations(literal: Literal) -> Iterator[Aggregation]:
-    match literal:
-        case Conjunction():
-            for inner in literal.literals:
-                yield from _aggregations(inner)
-        case Disjunction():
-            for branch in literal.branches:
-                yield from _aggregations(branch)
-        case Negation():
-            yield from _aggregations(literal.body)
-        case Aggregation():
-            yield literal
-            yield from _aggregations(literal.body)
 
 
 def _disjunctions(literal: Literal) -> Iterator[Disjunction]:

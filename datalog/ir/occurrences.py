@@ -102,6 +102,22 @@ def literal_atoms(literal: Literal, under: Under = "") -> Iterator[tuple[Atom, U
             return
 
 
+def aggregations(literal: Literal) -> Iterator[Aggregation]:
+    """Each aggregation in `literal`, at any depth."""
+    match literal:
+        case Conjunction():
+            for inner in literal.literals:
+                yield from aggregations(inner)
+        case Disjunction():
+            for branch in literal.branches:
+                yield from aggregations(branch)
+        case Negation():
+            yield from aggregations(literal.body)
+        case Aggregation():
+            yield literal
+            yield from aggregations(literal.body)
+
+
 def may_fail(literal: Literal) -> bool:
     """Whether an operation that may have no value occurs in `literal`."""
     match literal:

@@ -16,6 +16,11 @@ def fresh_name(name: str, taken: set[str]) -> str:
     return name
 
 
+def written_name(name: str) -> str:
+    """The name that the author of a program gave a variable, which may have got primes since."""
+    return name.rstrip("'")
+
+
 def rename_conjunction(conjunction: Conjunction, renaming: Mapping[str, str]) -> Conjunction:
     """The conj with the new names for the variables that have one."""
     return Conjunction((), tuple(rename_literal(literal, renaming) for literal in conjunction.literals), conjunction.span)

@@ -16,8 +16,9 @@ one of its own variables, the aggregate asks for intervals of that key instead, 
 
     p@body1(day, v) ← sales(day, v)        p@need1(a, b) ← …        p@agg1(a, b, sum) = sum over p@body1(day, v), a ≤ day ≤ b
 
-Wildcards of the body's atoms become variables, since each row counts, and a disjunction in it becomes a predicate of the
-variables that all its branches bind. Aggregations over equal bodies share them.
+Where the body is one atom its wildcards become variables, since each row counts; so they do in a grouping one. Else a row counts
+once for each assignment of the variables that have names. A disjunction in the body becomes a predicate of the variables that all
+its branches bind. Aggregations over equal bodies share them.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ from datalog.ir.formulas import (
     Variable,
     Wildcard,
 )
-from datalog.ir.occurrences import flat, literal_atoms, literal_variables, may_fail, names_in, term_may_fail, term_variables
-from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.ir.occurrences import aggregations, flat, literal_atoms, literal_variables, may_fail, names_in, term_may_fail, term_variables
+from datalog.ir.primitives import AGGREGATES, GENERATORS, ORDER
 from datalog.ir.renaming import fresh_name, rename_literal, rename_term
 from datalog.ir.text import format_literal, format_term
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
@@ -61,7 +62,7 @@ Flat = tuple[Literal, ...]
 
 def lower_aggregates(program: Program) -> Program:
     """The program without aggregations, with the aggregates that define what stands for them."""
-    if not any(_aggregates(rule.body) for rule in program.rules):
+    if not any(any(aggregations(rule.body)) for rule in program.rules):
         return program
     components = component_of(program.signatures, rule_edges(program.rules))
     shared = _Shared(Helpers(program.signatures))
@@ -74,22 +75,14 @@ def lower_aggregates(program: Program) -> Program:
             rules.append(quantify(rule.heads, lowering.conjunction(rule.body, ()), rule.span, rule.text))
             pending.extend(lowering.rules)
     signatures = {**program.signatures, **shared.helpers.signatures}
-    return replace(program, rules=tuple(rules), signatures=signatures, aggregates=tuple(shared.aggregates))
+    aggregates = tuple(_wrapping(aggregate, program.wraps) for aggregate in shared.aggregates)
+    return replace(program, rules=tuple(rules), signatures=signatures, aggregates=aggregates)
 
 
-def _aggregates(literal: Literal) -> bool:
-    """Whether an aggregation stands in `literal`."""
-    match literal:
-        case Aggregation():
-            return True
-        case Negation():
-            return _aggregates(literal.body)
-        case Conjunction():
-            return any(map(_aggregates, literal.literals))
-        case Disjunction():
-            return any(map(_aggregates, literal.branches))
-        case _:
-            return False
+def _wrapping(aggregate: CoreAggregate, wraps: bool) -> CoreAggregate:
+    """The aggregate, whose unsigned results wrap around, and its numbers, too, if `wraps`."""
+    types = (Type.UNSIGNED, Type.NUMBER) if wraps else (Type.UNSIGNED,)
+    return replace(aggregate, functions=tuple(replace(one, wraps=one.result in types) for one in aggregate.functions))
 
 
 class _Shared:
@@ -113,8 +106,8 @@ class _Lowering:
     def conjunction(self, conjunction: Conjunction, around: tuple[Literal, ...]) -> Conjunction:
         """The conj without aggregations; `around` are the literals of the conjs that enclose it."""
         literals = list(flat(conjunction.literals))
-        done = [literal for literal in literals if not _aggregates(literal)]
-        waiting = sorted((literal for literal in literals if _aggregates(literal)), key=_counts)  # they take what others have
+        done = [literal for literal in literals if not any(aggregations(literal))]
+        waiting = sorted((literal for literal in literals if any(aggregations(literal))), key=_counts)  # they take what others have
         while waiting:
             bound = bound_by((*around, *done), frozenset())
             chosen = next((literal for literal in waiting if not any(unbound_uses([literal], bound))), waiting[0])
@@ -162,7 +155,7 @@ class _Lowering:
         """What an aggregation is over; makes the rules for it."""
         function = AGGREGATES[aggregation.function]
         arguments = aggregation.arguments[: len(function.arguments) - function.parameter]
-        body = self._body(aggregation.body, arguments, context)
+        body = self._body(aggregation.body, arguments, context, aggregation.grouping)
         names = groups_of(aggregation)
         interval = None if aggregation.grouping else interval_of(body, arguments, names, self._names)
         within = interval.body if interval else body
@@ -187,9 +180,11 @@ class _Lowering:
 
     # --- the body ---------------------------------------------------------------------------------------------------------
 
-    def _body(self, conjunction: Conjunction, arguments: Sequence[Term], context: Flat) -> list[Literal]:
+    def _body(self, conjunction: Conjunction, arguments: Sequence[Term], context: Flat, grouping: bool) -> list[Literal]:
         """The literals of an aggregation's body, each of whose rows counts."""
-        literals = [self._counted(literal) for literal in flat(conjunction.literals)]
+        literals = list(flat(conjunction.literals))
+        if grouping or _is_of_one_atom(literals):
+            literals = [self._counted(literal) for literal in literals]
         for at, literal in enumerate(literals):
             if isinstance(literal, Disjunction):
                 others = (*literals[:at], *literals[at + 1 :])
@@ -211,7 +206,7 @@ class _Lowering:
         So a row counts once, whatever branches it is in."""
         rest = used | names_in((*others, *context, *self._rule.heads), ()) | bound_by([disjunction], frozenset())
         columns = shared_variables(disjunction, rest)
-        around = tuple(literal for literal in (*others, *context) if not _aggregates(literal))
+        around = tuple(literal for literal in (*others, *context) if not any(aggregations(literal)))
         assert can_stand_alone(columns, disjunction, around)
         signature = self._shared.helpers.declare(self._owner, "or", columns, disjunction.span)
         head = Atom(signature.name, columns, disjunction.span)
@@ -239,7 +234,7 @@ class _Lowering:
             columns = tuple(group for group in groups if group.name not in bound)
         if not columns:
             return None
-        around = tuple(literal for literal in context if not _aggregates(literal))
+        around = tuple(literal for literal in context if not any(aggregations(literal)))
         head = Atom("", columns, aggregation.span)
         rule = helper_rule(head, (), around, self._avoid, self._rule.text, strict=fallible)
         restricts = interval is not None or not all(group.name in bound for group in columns)
@@ -318,6 +313,21 @@ class _Over:
     needs: Signature | None
     groups: tuple[Variable, ...]
     interval: Interval | None
+
+
+def _is_of_one_atom(body: Sequence[Literal]) -> bool:
+    """Whether the rows of a body are those of its only atom, so that wildcards count: Soufflé's rule, to the letter."""
+    found = [literal for literal in body if isinstance(literal, Atom | Disjunction)]
+    if len(found) != 1 or not isinstance(found[0], Atom) or any(any(aggregations(literal)) for literal in body):
+        return False
+    names = [variable.name for variable in literal_variables(found[0])]
+    return len(set(names)) == len(names) and not any(map(_generates, body))
+
+
+def _generates(literal: Literal) -> bool:
+    return isinstance(literal, Comparison) and any(
+        isinstance(side, Operation) and side.name in GENERATORS for side in (literal.left, literal.right)
+    )
 
 
 def _function(aggregation: Aggregation) -> CoreFunction:
