@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from datalog.analysis.components import components
 from datalog.analysis.findings import Findings
+from datalog.analysis.subsumption import SUFFIX
 from datalog.ir.formulas import Rule
 from datalog.ir.occurrences import Under, literal_atoms
 from datalog.syntax.tree import Span
@@ -25,12 +26,13 @@ _HINTS: dict[Under, str] = {
 
 
 def rule_edges(rules: Iterable[Rule]) -> list[Edge]:
-    """The edges of quantified rules, in the order of the text."""
+    """The edges of quantified rules, in the order of the text. What a subsumption says beside its two rows is a dependency of their
+    predicate."""
     return [
-        (head.predicate, atom.predicate, under, atom.span)
+        (head.predicate.removesuffix(SUFFIX), atom.predicate, under, atom.span)
         for rule in rules
         for head in rule.heads
-        for atom, under in literal_atoms(rule.body)
+        for atom, under in list(literal_atoms(rule.body))[2 if head.predicate.endswith(SUFFIX) else 0 :]
     ]
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass
 
+from datalog.analysis.choices import choice_keys
+from datalog.analysis.equivalences import EQREL
 from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types
 from datalog.analysis.walk import atoms
-from datalog.ir.core import Type
+from datalog.ir.core import ROUND, Type
 from datalog.ir.formulas import Signature
-from datalog.syntax.tree import Atom, Declaration, Directive, Program, Rule, Span, Variable
+from datalog.syntax.tree import NOWHERE, Atom, Declaration, DeltaDeclaration, Directive, Program, Rule, Span, Variable
 
 _HARMLESS_QUALIFIERS = frozenset({"brie", "btree", "btree_delete", "inline", "no_inline", "magic", "no_magic", "overridable"})
 
@@ -35,11 +37,24 @@ class Columns:
     declared: bool
     span: Span
     functional: bool = False
+    choices: tuple[tuple[int, ...], ...] = ()
+    delta_of: str = ""
 
     def typed(self, types: tuple[Type, ...]) -> Signature:
         """The signature, with the types that inference found."""
         names = self.type_names if self.declared else tuple(type_.value for type_ in types)
-        return Signature(self.name, self.attributes, types, names, self.declared, functional=self.functional, span=self.span)
+        return Signature(
+            self.name,
+            self.attributes,
+            types,
+            names,
+            self.declared,
+            hidden="@" in self.name,
+            functional=self.functional,
+            span=self.span,
+            choices=self.choices,
+            delta_of=self.delta_of,
+        )
 
 
 def collect_signatures(program: Program, types: Types, functors: Container[str], findings: Findings) -> dict[str, Columns]:
@@ -48,11 +63,15 @@ def collect_signatures(program: Program, types: Types, functors: Container[str],
     anything_declared = bool(known)
     inputs = {name for clause in program.clauses if isinstance(clause, Directive) and clause.kind == "input" for name in clause.predicates}
     rules = [clause for clause in program.clauses if isinstance(clause, Rule)]
+    if any(atom.predicate == ROUND for rule in rules for atom in atoms(rule.body)):
+        known[ROUND] = Columns(ROUND, ("round",), (Type.UNSIGNED,), ("unsigned",), True, NOWHERE)
     functional = {atom.predicate for rule in rules for atom in (*rule.heads, *atoms(rule.body)) if atom.functional}
     for rule in rules:
         for head in rule.heads:
             if head.predicate not in known:
                 known[head.predicate] = _from_use(head, head.predicate in functional, head=True)
+            elif known[head.predicate].delta_of:
+                findings.add(head.span, f"`{head.predicate}` is a predicate of `debug_delta`, and has no rules and no facts of its own")
     unknown: list[Atom] = []
     for rule in rules:
         for atom in atoms(rule.body):
@@ -126,7 +145,7 @@ def _declared(program: Program, types: Types, findings: Findings) -> dict[str, C
         if not isinstance(clause, Declaration):
             continue
         for qualifier in clause.qualifiers:
-            if qualifier not in _HARMLESS_QUALIFIERS:
+            if qualifier not in _HARMLESS_QUALIFIERS and qualifier != EQREL:
                 findings.add(clause.span, f"qualifier `{qualifier}` is not supported yet", _QUALIFIER_HINT)
         seen: set[str] = set()
         for attribute in clause.attributes:
@@ -147,5 +166,23 @@ def _declared(program: Program, types: Types, findings: Findings) -> dict[str, C
                 True,
                 clause.span,
                 clause.functional,
+                choice_keys(clause, findings),
             )
+    for delta in program.clauses:
+        if isinstance(delta, DeltaDeclaration):
+            _add_delta(delta, known, findings)
     return known
+
+
+def _add_delta(delta: DeltaDeclaration, known: dict[str, Columns], findings: Findings) -> None:
+    """A predicate of `debug_delta` has the columns of the other one, and one for the round."""
+    whose = known.get(delta.predicate)
+    if delta.name in known:
+        findings.add(delta.span, f"`{delta.name}` is declared twice", f"the first is at {place(known[delta.name].span)}")
+    elif whose is None or whose.functional or whose.delta_of:
+        hint = did_you_mean(delta.predicate, known) or "name a relation that is declared"
+        findings.add(delta.span, f"`debug_delta` of `{delta.predicate}`, which is no declared relation", hint)
+    else:
+        attributes, type_names = (*whose.attributes, "<iteration>"), (*whose.type_names, "unsigned")
+        types = (*whose.types, Type.UNSIGNED)
+        known[delta.name] = Columns(delta.name, attributes, types, type_names, True, delta.span, delta_of=delta.predicate)

@@ -16,33 +16,17 @@ from datalog.syntax.tree import (
     Conjunction,
     Constant,
     Declaration,
-    DeltaDeclaration,
-    Directive,
     Disjunction,
-    FunctorDeclaration,
     Include,
     LatticeDeclaration,
     Literal,
     Negation,
-    Once,
     Operation,
-    Pragma,
     Program,
     Record,
     Rule,
-    Subsumption,
     Term,
 )
-
-HARMLESS_PRAGMAS = frozenset({"magic-transform", "magic-transform-exclude", "inline-exclude", "suppress-warnings", "disable-transformers"})
-
-_CLAUSES = {
-    LatticeDeclaration: "lattices",
-    FunctorDeclaration: "functors of the user's own",
-    DeltaDeclaration: "predicates of `debug_delta`",
-    Subsumption: "subsumption",
-}
-_FUNCTOR_HINT = "a Database takes Python functions"
 
 
 def refuse_unsupported(program: Program, findings: Findings) -> None:
@@ -72,36 +56,22 @@ def _clause(clause: Clause, findings: Findings) -> None:
                 for argument in total.arguments:
                     for term in _in_term(argument):
                         _term(term, findings)
-        case Declaration(attributes=attributes, choices=choices):
-            if choices:
-                findings.add(clause.span, "`choice-domain` is not supported yet")
+        case Declaration(attributes=attributes):
             for attribute in attributes:
                 if attribute.lattice:
                     findings.add(attribute.span, "columns of lattices are not supported yet")
-        case Directive(kind="limitsize"):
-            findings.add(clause.span, "`.limitsize` is not supported yet", "the setting max_rows limits each recursion")
-        case Pragma(key):
-            if key not in HARMLESS_PRAGMAS:
-                findings.add(
-                    clause.span, f"the pragma `{key}` is not supported yet", f"understood are {', '.join(sorted(HARMLESS_PRAGMAS))}"
-                )
         case Include(file):
             findings.add(
                 clause.span, f'"{file}" is not included here', "a program that is read from a file or given whole may include others"
             )
-        case Once():
-            return
+        case LatticeDeclaration():
+            findings.add(clause.span, "lattices are not supported yet")
         case _:
-            if what := _CLAUSES.get(type(clause)):
-                are = "is" if what == "subsumption" else "are"
-                hint = _FUNCTOR_HINT if isinstance(clause, FunctorDeclaration) else ""
-                findings.add(clause.span, f"{what} {are} not supported yet", hint)
+            return
 
 
 def _term(term: Term, findings: Findings) -> None:
     match term:
-        case Operation(name) if name.startswith("@"):
-            findings.add(term.span, f"functors of the user's own, such as `{name}`, are not supported yet", _FUNCTOR_HINT)
         case Operation("autoinc", ()):
             findings.add(term.span, "`autoinc()` is not supported yet")
         case Aggregate(initial=initial) if initial is not None:

@@ -33,7 +33,7 @@ class Workbench:
             self.rules.setdefault(rule.head, []).append(rule)
         self.aggregates = {stratum.aggregate.head: stratum.aggregate for stratum in engine.program.strata if stratum.aggregate is not None}
         self.recursion: dict[str, frozenset[str]] = {
-            name: frozenset(stratum.predicates) for stratum in engine.program.strata if stratum.recursive for name in stratum.predicates
+            name: frozenset(stratum.predicates) for stratum in engine.program.strata if stratum.stamped for name in stratum.predicates
         }
 
     def open(self) -> AbstractContextManager[None]:

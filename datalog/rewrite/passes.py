@@ -1,6 +1,7 @@
 """The passes from formulas to simpler formulas, in their order.
 
-Aggregates go first, since they bring disjunctions and negations with them. Groups are lifted while disjunctions are whole, so
+Guards go first, since they become aggregates and negations where they can; then aggregates, since they bring disjunctions and
+negations with them. Groups are lifted while disjunctions are whole, so
 that a group makes one helper and not one a branch around it.
 """
 
@@ -12,11 +13,13 @@ from datalog.ir.formulas import Program
 from datalog.rewrite.distribute_negations import distribute_negations
 from datalog.rewrite.drop_truths import drop_truths
 from datalog.rewrite.expand_disjunctions import expand_disjunctions
+from datalog.rewrite.guards import lower_guards
 from datalog.rewrite.lift_negated_groups import lift_negated_groups
 from datalog.rewrite.lower_aggregates import lower_aggregates
 from datalog.rewrite.split_heads import split_heads
 
 PASSES: tuple[Callable[[Program], Program], ...] = (
+    lower_guards,
     lower_aggregates,
     drop_truths,
     distribute_negations,
