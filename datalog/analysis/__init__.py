@@ -13,6 +13,7 @@ from dataclasses import replace
 from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
 from datalog.analysis.desugar import Primitives, desugar
 from datalog.analysis.equivalences import equivalences
+from datalog.analysis.equivalences import equivalences
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
@@ -53,6 +54,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     program = desugar(written, primitives)
     types = declare_types(program, findings)
     known = collect_signatures(program, types, primitives, findings)
+    same = equivalences(program, findings)
     same = equivalences(program, findings)
     inference = Inference(known, types, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]

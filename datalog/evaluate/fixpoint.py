@@ -24,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError
+from datalog.evaluate.classes import Classes
 from datalog.evaluate.gathered import Gathered
 from datalog.evaluate.join import Budget, Join
+from datalog.ir.core import CoreClosure
 from datalog.plan.arrangements import Columns
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Arrangement, Storage
@@ -138,7 +140,14 @@ class Inserting:
         return rows
 
 
-def evaluate(storage: Storage, predicates: Iterable[str], rules: Sequence[RecursiveRule], stamp: int, limits: Limits) -> int:
+def evaluate(
+    storage: Storage,
+    predicates: Iterable[str],
+    rules: Sequence[RecursiveRule],
+    stamp: int,
+    limits: Limits,
+    closures: Sequence[CoreClosure] = (),
+) -> int:
     """Evaluate a stratum that is empty; returns the last stamp given."""
     found: Found = {}
     for rule in rules:
@@ -146,7 +155,7 @@ def evaluate(storage: Storage, predicates: Iterable[str], rules: Sequence[Recurs
         heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), join.everything(), judge=storage.roots)
         found.setdefault(rule.head, []).append(heads)
     gathering = Gathering(storage, predicates, rules)
-    stamp = close(storage, rules, found, gathering, stamp, limits)
+    stamp = close(storage, rules, found, gathering, stamp, limits, closures=closures)
     gathering.finish()
     return stamp
 
@@ -159,12 +168,14 @@ def close(
     stamp: int,
     limits: Limits,
     budget: Budget | None = None,
+    closures: Sequence[CoreClosure] = (),
 ) -> int:
     """Insert what was found and all that follows. Returns the last stamp given.
 
     The first round's rows get the stamp after `stamp`. Within a transaction. Raises EvaluationError at a limit.
     """
     computing = next((rule for rule in rules if rule.computes and rule.deltas), None)
+    merging = [(closure, Classes(storage, closure.head, budget)) for closure in closures]
     rounds = rows = 0
     began = time.monotonic()
     while True:
@@ -181,12 +192,18 @@ def close(
         passed = limits.passed(rounds, rows, time.monotonic() - began, computing is not None)
         if passed:
             raise _runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
-        found = _follow(storage, rules, new, budget)
+        found = _follow(storage, rules, new, budget, merging)
 
 
-def _follow(storage: Storage, rules: Iterable[RecursiveRule], new: Mapping[str, Words], budget: Budget | None) -> Found:
-    """What the rules derive from new rows."""
-    found: Found = {}
+def _follow(
+    storage: Storage,
+    rules: Iterable[RecursiveRule],
+    new: Mapping[str, Words],
+    budget: Budget | None,
+    merging: Iterable[tuple[CoreClosure, Classes]] = (),
+) -> Found:
+    """What the rules derive from new rows, and what new pairs add to equivalences."""
+    found: Found = {closure.head: [classes.merge(new[closure.pairs])] for closure, classes in merging if closure.pairs in new}
     sorted_rows: dict[tuple[str, Columns], Words] = {}  # most rules of a large stratum take them in the same order
     for rule in rules:
         for delta in rule.deltas:

@@ -232,6 +232,17 @@ class CoreClosure:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreClosure:
+    """head = the least equivalence on the elements of `pairs` that holds them; `span` is where head is declared.
+
+    `head` has no rules. `pairs` is a predicate of the engine's own, in the stratum of `head` if the two depend on each other."""
+
+    head: str
+    pairs: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Predicate:
     """A predicate's signature. `derived` (IDB) or given (EDB), never both: the given rows of a derived predicate p lie in
     `base`, a given predicate of the same signature, and a core rule copies them. `hidden` predicates are the engine's own.
@@ -301,6 +312,7 @@ class Stratum:
     rules: tuple[int, ...]  # indices into CoreProgram.rules
     recursive: bool
     aggregate: CoreAggregate | None = None
+    closures: tuple[CoreClosure, ...] = ()
     closures: tuple[CoreClosure, ...] = ()
     guard: Guard | None = None
 

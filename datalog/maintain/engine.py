@@ -27,6 +27,7 @@ from datalog.kernels import encoding as code
 from datalog.maintain.aggregates import AggregateStratum
 from datalog.maintain.choice import Choice, RecordsChoice
 from datalog.maintain.counted import CountedRule, Signed
+from datalog.maintain.equivalence import EquivalenceStratum
 from datalog.maintain.functional import Functions
 from datalog.maintain.joins import Joins
 from datalog.maintain.memory import parts_of, summary
@@ -69,7 +70,7 @@ class Options:
 class LiveStratum:
     """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted or as recursive ones.
 
-    That of an aggregate has no rules."""
+    That of an aggregate and that of an equivalence have no rules."""
 
     predicates: tuple[str, ...]
     numbers: tuple[int, ...]
@@ -78,6 +79,7 @@ class LiveStratum:
     choice: Choice
     recursive: RecursiveStratum | None = None
     aggregate: AggregateStratum | None = None
+    equivalence: EquivalenceStratum | None = None
 
 
 class Engine:
@@ -200,6 +202,10 @@ class Engine:
             reads = frozenset((stratum.aggregate.read, stratum.aggregate.needs)) - {""}
             aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate)
             return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
+        if stratum.closures and not stratum.recursive:
+            (closure,) = stratum.closures
+            equivalence = EquivalenceStratum(self.storage, closure)
+            return LiveStratum(stratum.predicates, (), frozenset((closure.pairs,)), (), choice, equivalence=equivalence)
         if stratum.recursive:
             rules = [
                 RecursiveRule(
@@ -207,7 +213,7 @@ class Engine:
                 )
                 for number in stratum.rules
             ]
-            recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits)
+            recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits, stratum.closures)
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, recursive)
         recording, auto = RECORDING[self.options.coalesce], self.options.maintain == "auto"
         counted = tuple(CountedRule(self.storage, self.joins.full[number], recording, RecordsChoice(auto)) for number in stratum.rules)
@@ -278,6 +284,8 @@ class Engine:
             stratum.recursive.evaluate()
         elif stratum.aggregate is not None:
             stratum.aggregate.evaluate()
+        elif stratum.equivalence is not None:
+            stratum.equivalence.evaluate()
         else:
             (name,) = stratum.predicates
             found = [np.empty((0, self.program.predicates[name].width), np.int64), *(rule.evaluate() for rule in stratum.rules)]
@@ -335,6 +343,9 @@ class Engine:
         if stratum.aggregate is not None:
             (name,) = stratum.predicates
             return {name: stratum.aggregate.maintain(deltas, stratum.choice.budget)}
+        if stratum.equivalence is not None:
+            (name,) = stratum.predicates
+            return {name: stratum.equivalence.maintain(deltas, stratum.choice.budget)}
         return self._counted(stratum, deltas, old)
 
     def _recursive(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:

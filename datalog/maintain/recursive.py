@@ -30,6 +30,8 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.fixpoint import DeltaJoin, Found, Inserting, Limits, RecursiveRule, close, evaluate
 from datalog.evaluate.join import Budget, Join
+from datalog.ir.core import CoreClosure
+from datalog.maintain.holding import Holding
 from datalog.plan.rule import suspects_of
 from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.storage import Delta, Storage
@@ -72,14 +74,22 @@ class ChangeJoin:
 class RecursiveStratum:
     """A recursive stratum's rules and the running number of its rounds."""
 
-    def __init__(self, storage: Storage, predicates: Sequence[str], rules: Sequence[RecursiveRule], limits: Limits) -> None:
-        self.predicates, self.rules = tuple(predicates), tuple(rules)
+    def __init__(
+        self,
+        storage: Storage,
+        predicates: Sequence[str],
+        rules: Sequence[RecursiveRule],
+        limits: Limits,
+        closures: Sequence[CoreClosure] = (),
+    ) -> None:
+        self.predicates, self.rules, self.closures = tuple(predicates), tuple(rules), tuple(closures)
         self.stamp = 0
         self._storage, self._limits = storage, limits
+        self._holding: list[Holding] = []  # during a transaction
 
     def evaluate(self) -> None:
         """Evaluate the stratum, which is empty, from scratch."""
-        self.stamp = evaluate(self._storage, self.predicates, self.rules, self.stamp, self._limits)
+        self.stamp = evaluate(self._storage, self.predicates, self.rules, self.stamp, self._limits, self.closures)
 
     def empty(self) -> None:
         """Empty the stratum's predicates, and forget suspects that an attempt left when its budget was spent."""
@@ -97,6 +107,7 @@ class RecursiveStratum:
     ) -> dict[str, Delta]:
         """Bring the stratum up to date with the changes of lower strata; returns its own. Raises OverBudget half-way."""
         storage = self._storage
+        self._holding = [Holding(storage, closure, old, budget) for closure in self.closures]
         lost: Found = {}
         gained: list[tuple[ChangeJoin, Words]] = []
         for change in changes:
@@ -121,7 +132,7 @@ class RecursiveStratum:
             heads, _ = join.complete(storage.pool.pages, roots, join.prefixes(more), budget=budget, judge=storage.roots)
             found[change.head].append(heads[:, :-1])
         into = Inserting(storage, self.predicates)
-        self.stamp = close(storage, self.rules, found, into, self.stamp, self._limits, budget)
+        self.stamp = close(storage, self.rules, found, into, self.stamp, self._limits, budget, self.closures)
         return {name: _net(into.inserted[name], fallen.get(name)) for name in self.predicates}
 
     def _fell(self, lost: Found, gained: bool, supports: Sequence[SupportJoin], old: Words, budget: Budget | None) -> dict[str, Words]:
@@ -138,6 +149,9 @@ class RecursiveStratum:
             if gained:
                 for name, blocks in self._dependents(falling, storage.roots, budget).items():
                     found.setdefault(name, []).extend(blocks)
+            for holding in self._holding:
+                if holding.pairs in falling:
+                    found.setdefault(holding.head, []).append(holding.dependents(*falling[holding.pairs]))
             for name, (rows, _) in falling.items():
                 storage.change(name, rows, np.full(len(rows), -1, np.int64))
                 fallen.setdefault(name, []).append(rows)
@@ -202,6 +216,9 @@ class RecursiveStratum:
                 if len(cleared):
                     found.append(cleared)
                     rows, stamps = _without(rows, stamps, cleared)
+        for holding in self._holding:
+            if holding.head == name and len(rows):
+                found.append(holding.supported(rows, stamps))
         return _distinct(found) if found else none
 
 

@@ -40,6 +40,9 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
             head, read = stratum.aggregate.head, stratum.aggregate.read
             requests[head].add(tuple(range(program.predicates[head].width)))
             requests[read].add(stratum.aggregate.columns or tuple(range(program.predicates[read].width)))
+        for closure in stratum.closures:
+            requests[closure.head].add((0, 1))
+            requests[closure.pairs].add((0, 1))
     orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
     for number, rule in enumerate(program.rules):
         if number not in rules:

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import CoreAggregate, CoreProgram, CoreRule
+from datalog.ir.core import CoreAggregate, CoreClosure, CoreProgram, CoreRule
 from datalog.plan.order import Columns, Statistics, fan_out, variable_order
 
 Words = NDArray[np.int64]
@@ -86,8 +86,12 @@ def estimate(program: CoreProgram, counted: Counted) -> None:
         if stratum.aggregate is not None:
             counted.estimates[stratum.aggregate.head] = _estimate_aggregate(program, stratum.aggregate, counted)
             continue
+        closures = {closure.head: closure for closure in stratum.closures}
         for _ in range(RECURSION if stratum.recursive else 1):
             for name in stratum.predicates:
+                if name in closures:
+                    counted.estimates[name] = _estimate_closure(closures[name], counted)
+                    continue
                 rules = [program.rules[number] for number in stratum.rules if program.rules[number].head == name]
                 counted.estimates[name] = _estimate(rules, program.predicates[name].width, counted)
 
@@ -110,6 +114,12 @@ def _estimate_aggregate(program: CoreProgram, aggregate: CoreAggregate, statisti
     each = tuple(statistics.distinct(asked, frozenset((column,)), width) for column in columns)
     rows = statistics.distinct(asked, frozenset(columns), width) if columns else 1.0
     return rows, (*each, *(rows for _ in aggregate.functions))
+
+
+def _estimate_closure(closure: CoreClosure, statistics: Statistics) -> tuple[float, tuple[float, ...]]:
+    """Most classes are small: each pair in both directions, and each element with itself."""
+    elements = sum(statistics.distinct(closure.pairs, frozenset((column,)), 2) for column in (0, 1))
+    return 2 * statistics.rows(closure.pairs) + elements, (elements, elements)
 
 
 def values_by_depth(rule: CoreRule, statistics: Statistics, order: Sequence[int], known: int = 0, without: int = -1) -> list[float]:

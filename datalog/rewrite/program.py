@@ -8,6 +8,7 @@ from datalog.ir.formulas import Program
 from datalog.rewrite.close_pairs import close_pairs
 from datalog.rewrite.demand import evaluate_on_demand, given_rows
 from datalog.rewrite.drop_unneeded import drop_unneeded, outputs_of
+from datalog.rewrite.close_pairs import close_pairs
 from datalog.rewrite.existence import ask_existence
 from datalog.rewrite.flatten import flatten
 from datalog.rewrite.forget_singletons import forget_singletons

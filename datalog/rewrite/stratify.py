@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from datalog.analysis.components import components
 from datalog.analysis.dependencies import Edge, check_recursion, successors
 from datalog.analysis.findings import Findings
-from datalog.ir.core import CoreAggregate, CoreRule, Predicate, Stratum
+from datalog.ir.core import CoreAggregate, CoreClosure, CoreRule, Predicate, Stratum
 
 _HINT = "a negated group or an aggregate takes values of its variables from the recursion itself; bind them by an atom inside it"
 
 
 def stratify(
-    predicates: Mapping[str, Predicate], rules: Sequence[CoreRule], aggregates: Sequence[CoreAggregate], text: str
+    predicates: Mapping[str, Predicate],
+    rules: Sequence[CoreRule],
+    aggregates: Sequence[CoreAggregate],
+    text: str,
+    closures: Sequence[CoreClosure] = (),
 ) -> tuple[Stratum, ...]:
     """The strata of the derived predicates that are made: not of sources that aggregates read at their origins.
 
@@ -23,6 +27,7 @@ def stratify(
     for aggregate in aggregates:
         span = aggregate.functions[0].span
         edges += [(aggregate.head, read, "aggregated", span) for read in (aggregate.source, aggregate.needs) if read]
+    edges += [(closure.head, closure.pairs, "", closure.span) for closure in closures]
     derived = [name for name, predicate in predicates.items() if predicate.derived]
     findings = Findings(text)
     check_recursion(derived, edges, findings, hint=_HINT)
@@ -39,5 +44,6 @@ def stratify(
             continue
         recursive = any(predicate in group for member in group for predicate in following.get(member, ()))
         numbers = sorted(at for member in group for at in by_head.get(member, ()))
-        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0])))
+        own = tuple(closure for closure in closures if closure.head in group)
+        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own))
     return tuple(strata)

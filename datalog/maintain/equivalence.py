@@ -1,0 +1,42 @@
+"""The stratum of an equivalence that does not take part in a recursion: the reflexive, symmetric and transitive closure of pairs.
+
+Pairs that are gone split the classes that they were in into what the rest of the pairs holds together, found by disjoint sets over the
+pairs within these classes; pairs that have come then merge classes. Cost: the rows that come and go, the elements and the pairs of
+classes that lose pairs, O(log n) for each pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datalog.evaluate.classes import Classes, closure_of, ranges_of
+from datalog.evaluate.join import Budget
+from datalog.ir.core import CoreClosure
+from datalog.store.storage import Delta, Storage
+from datalog.store.tally import A_CALL
+
+Words = NDArray[np.int64]
+
+
+class EquivalenceStratum:
+    """One equivalence, kept up to date. Methods run within a transaction."""
+
+    def __init__(self, storage: Storage, closure: CoreClosure) -> None:
+        self._storage, self._core = storage, closure
+
+    def evaluate(self) -> None:
+        """Fill the empty head."""
+        rows = closure_of(self._storage.rows(self._core.pairs), self._storage.tally)
+        self._storage.replace(self._core.head, rows, np.ones(len(rows), np.int64))
+
+    def maintain(self, deltas: Mapping[str, Delta], budget: Budget | None) -> Delta:
+        """What changes in the head. Raises OverBudget before it does more work than `budget` allows."""
+        storage, delta = self._storage, deltas[self._core.pairs]
+        storage.tally.cost += A_CALL
+        classes = Classes(storage, self._core.head, budget)
+        gone = classes.split(delta.deleted, ranges_of(storage, self._core.pairs)) if len(delta.deleted) else delta.deleted
+        come = classes.merge(delta.inserted) if len(delta.inserted) else delta.inserted
+        return storage.change(self._core.head, np.concatenate((gone, come)), np.repeat(np.array((-1, 1)), (len(gone), len(come))))
