@@ -30,7 +30,7 @@ from datalog.ir.formulas import (
     Truth,
     Variable,
 )
-from datalog.ir.occurrences import aggregations, literal_names, literal_variables, term_names, term_variables
+from datalog.ir.occurrences import aggregations, flat, literal_names, literal_variables, term_names, term_variables
 from datalog.ir.renaming import written_name
 
 Purpose = OneOf["head", "negated", "compared", "computed with", "aggregated"]
@@ -184,14 +184,47 @@ def check_safety(rule: Rule, findings: Findings, head: str = "in the head") -> N
     """
     bound = bound_by(rule.body.literals, frozenset())
     # Where an aggregate's groups have no values, that is to be told, and not that its result has none.
-    reported = {one.result.name for one in aggregations(rule.body) if groups_of(one) - bound - {one.result.name}}
+    waiting = {one.result.name for one in aggregations(rule.body) if groups_of(one) - bound - {one.result.name}}
     in_heads = [UnboundUse(use, "head") for head in rule.heads for use in literal_variables(head) if use.name not in bound]
-    for use in (*in_heads, *unbound_uses(rule.body.literals, frozenset())):
+    uses = (*in_heads, *unbound_uses(rule.body.literals, frozenset()))
+    told = [use for use in uses if use.variable.name not in waiting] or uses  # or else they wait for each other
+    reported: set[str] = set()
+    for use in told:
         name = use.variable.name
         if name not in reported:
             reported.add(name)
             where = head if use.purpose == "head" else f"{use.purpose} here"
             findings.add(use.variable.span, f"`{written_name(name)}` is {where}, but nothing binds it", _advice(rule, use, bound))
+    _check_independence(rule.body, findings)
+
+
+def _check_independence(conjunction: Conjunction, findings: Findings) -> None:
+    """Report aggregates beside each other each of which only uses what the other one's body binds, as Soufflé does."""
+    beside = [one for one in flat(conjunction.literals) if isinstance(one, Aggregation) and not one.grouping]
+    pairs = [(one, _bound_within(one)) for one in beside] if len(beside) > 1 else []
+    for aggregation, bound in pairs:
+        names = literal_names(aggregation)
+        for other, theirs in pairs:
+            common = names & literal_names(other)
+            needed, given = sorted(common & theirs - bound), sorted(common & bound - theirs)
+            if needed and given:
+                message = f"this aggregate and one beside it depend on each other: `{written_name(needed[0])}` is bound there only"
+                hint = f"and `{written_name(given[0])}` here only; say one of them in a predicate of its own"
+                findings.add(aggregation.span, message, hint)
+                break
+    for literal in flat(conjunction.literals):
+        match literal:
+            case Negation() | Aggregation():
+                _check_independence(literal.body, findings)
+            case Disjunction():
+                for branch in literal.branches:
+                    _check_independence(branch, findings)
+
+
+def _bound_within(aggregation: Aggregation) -> frozenset[str]:
+    """What an aggregation would bind if it stood alone and its body were seen."""
+    bodies = (aggregation.body, *(inner.body for inner in aggregations(aggregation.body)))
+    return bound_by((literal for body in bodies for literal in body.literals), frozenset((aggregation.result.name,)))
 
 
 def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:
