@@ -24,8 +24,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.evaluate.classes import Classes
 from datalog.evaluate.fixpoint import NOTHING, DeltaJoin, Found, Limits, RecursiveRule, follow, runaway
-from datalog.ir.core import ROUND, CoreProgram, Guard, Type
+from datalog.ir.core import ROUND, CoreClosure, CoreProgram, Guard, Type
 from datalog.store.rows import sort_distinct
 from datalog.store.storage import Storage
 from datalog.store.values import Values
@@ -45,9 +46,10 @@ class GuardedStratum:
         rules: Sequence[RecursiveRule],
         guard: Guard,
         limits: Limits,
+        closures: Sequence[CoreClosure] = (),
     ) -> None:
         self._program, self._storage, self._values = program, storage, values
-        self._predicates, self._guard, self._limits = tuple(predicates), guard, limits
+        self._predicates, self._guard, self._limits, self._closures = tuple(predicates), guard, limits, closures
         subsumed = {hidden: name for name, hidden in guard.subsumed.items()}
         self._rules = [rule for rule in rules if rule.head not in subsumed]
         self._within: list[tuple[str, DeltaJoin]] = []  # what is dominated of new rows, by predicate
@@ -65,6 +67,7 @@ class GuardedStratum:
         number = rows = 0
         began = time.monotonic()
         self._count(0)
+        merging = [(closure, Classes(storage, closure.head)) for closure in self._closures]
         found: Found = {}
         for rule in self._rules:
             join = rule.join
@@ -80,7 +83,7 @@ class GuardedStratum:
                 break
             number += 1
             self._count(number)
-            found = follow(storage, self._rules, new, None)
+            found = follow(storage, self._rules, new, None, merging)
         if self._guard.counted:
             storage.clear(ROUND)
 
