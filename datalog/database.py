@@ -5,7 +5,7 @@ The module is as long as the class has signatures and docstrings; what methods d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError, DatalogError, FunctionError, UnknownOption, UnknownPredicate
+from datalog.errors import DataError, DatalogError, FunctionError, NotEvaluated, UnknownOption, UnknownPredicate
 from datalog.ir.core import Predicate
+from datalog.ir.functors import called_in
+from datalog.ir.demand import Demand, names_of
 from datalog.last_words import DELETE_KEY, UPSERT, last_words
 from datalog.program import compile_program, given_facts, quoting, read_program
 from datalog.relation import Relation
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from datalog.plan.forced import Orders
     from datalog.plan.order import Statistics
     from datalog.reading import Reading
+    from datalog.rewrite import Source
     from datalog.stats import Stats
     from datalog.store.storage import Storage
     from datalog.store.values import Values
@@ -63,8 +66,15 @@ class Database:
 
     Large joins are split over `threads`, one for each core unless said otherwise; results and their order are the same for any number.
 
-    `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do). Where a computation
-    has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
+    `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do), or that the program
+    declares with `.functor`, which then tells their types; a mapping gives them by the names of functors. `libraries` are shared
+    libraries with Soufflé's C functions, by their paths or as N of libN.so in the current folder. Where a computation has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
+    `overflow="wrap"` lets numbers wrap around that leave 64 bits, as Soufflé does, and floats be divided by zero; otherwise that is
+    a computation without a value, unless `.pragma "overflow" "wrap"` says the same. Unsigned numbers always wrap around.
+    Predicates that are `on_demand`, given by name or with "*" all but outputs and those `whole`, are evaluated only as far as something
+    asks for them that is not on demand itself: an output, or a `query`, which takes the time of what it needs. Programs say the same by
+    `.pragma "magic-transform"`. With `outputs_only`, what no `.output` and no `.printsize` needs is not even read.
+
     `reading` (`datalog.reading.Reading`) says where included files are, and what a C preprocessor is told.
 
     Raises ProgramError for a wrong program (all its errors at once), DataError for bad facts, EvaluationError where a
@@ -86,16 +96,22 @@ class Database:
         max_rows: int | None = None,
         max_seconds: float | None = None,
         memory_limit: int | str | None = None,
-        functions: Iterable[Function[..., Any] | Callable[..., Any]] = (),
+        functions: Iterable[Function[..., Any] | Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
+        libraries: Iterable[str | Path] = (),
         failing: Literal["error", "skip"] = "error",
+        overflow: Literal["error", "wrap"] | None = None,
+        on_demand: str | Iterable[str] = (),
+        whole: str | Iterable[str] = (),
+        outputs_only: bool = False,
         progress: Progress | None = None,
         reading: Reading | None = None,
     ) -> None:
         from datalog.evaluate.fixpoint import Limits
         from datalog.evaluate.memo import Memo
         from datalog.evaluate.primitives import ColumnFunctions
-        from datalog.functions import define
+        from datalog.functors import Functors, with_libraries
         from datalog.maintain.engine import Options
+        from datalog.reading import Reading
         from datalog.settings import bytes_of, check_setting
         from datalog.store.values import Values
 
@@ -105,6 +121,7 @@ class Database:
             "max_rounds": max_rounds,
             "max_rows": max_rows,
             "max_seconds": max_seconds,
+            "overflow": overflow,
         }
         given = {name: value for name, value in numbers.items() if value is not None}
         for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, **given}.items():
@@ -117,21 +134,28 @@ class Database:
         )
         self.text, self.file = read_program(program, reading)
         self._orders = dict(orders or {})
+        self._demand = Demand(names_of(on_demand), names_of(whole), outputs_only)
+        self._overflow = overflow or ""
         self._values = Values()
-        self._functions = ColumnFunctions(self._values, define(functions, {}))
+        self._functors = Functors(functions, with_libraries((reading or Reading()).functors, libraries))
+        self._functions = ColumnFunctions(self._values, self._functors.known)
         most_bytes = None if memory_limit is None else bytes_of(memory_limit)
         self._options = Options(maintain, coalesce, rows_per_page, limits, failing, Memo(self._functions), most_bytes, threads)
         self._entrance = RLock()
         self._subscribers: list[tuple[str, Callable[[Changes], object]]] = []
         self._version = 0
+        self._asked: tuple[Program, Source] | None = None  # what queries are told of predicates on demand, and of which program
         self._compile(self.text)
         self._engine = self._evaluate(self._first_facts(None if facts is None else Path(facts)), progress)
 
     # --- reading ----------------------------------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> Relation:
-        """The relation of a predicate; it follows later transactions. KeyError for a name that the program does not know."""
-        return Relation(self._predicate(name), self._storage, self._values)
+        """The relation of a predicate; it follows later transactions. KeyError for a name that the program does not know.
+
+        Raises NotEvaluated for a predicate on demand: of all its rows there are only those that were asked for.
+        """
+        return Relation(self._readable(name), self._storage, self._values)
 
     def __iter__(self) -> Iterator[str]:
         """The names of all predicates."""
@@ -183,6 +207,9 @@ class Database:
     def query(self, body: str) -> list[Row]:
         """The distinct bindings of the named variables of `body`, in order of their first appearance, sorted.
 
+        What it asks of predicates on demand is evaluated for it, and not kept: to keep an answer true, give the program an output that
+        asks, as in `out(y) :- asked(x), path(x, y).`, and change what `asked` holds.
+
         >>> Database("p(1, 2). p(2, 3).").query("p(x, y), p(y, _)")
         [(1, 2)]
         """
@@ -196,11 +223,12 @@ class Database:
         from datalog.syntax import parse_literals
 
         with self._lock:
-            lowered = lower_query(parse_literals(body, QUERY), self._program, body, self._primitives)
+            lowered = lower_query(parse_literals(body, QUERY), self._program, body, self._primitives, self._source())
+            self._bind(called_in(lowered.rules, lowered.strata))
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
                 joins = self._engine.joins
-                codes = run_query(self._engine.storage, lowered, joins.join, self._values)
+                codes = run_query(self._engine.storage, lowered, joins.join, self._values, self._options.limits)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def explain(self, fact: str, *, depth: int | None = None) -> Proof:
@@ -283,7 +311,7 @@ class Database:
 
     def subscribe(self, predicate: str, callback: Callable[[Changes], object]) -> Callable[[], None]:
         """Call `callback(changes)` after each commit that changed `predicate`; returns a function that ends this, once and for all."""
-        self._predicate(predicate)
+        self._readable(predicate)
         entry = (predicate, callback)
         self._subscribers.append(entry)
 
@@ -310,14 +338,20 @@ class Database:
         """
         from datalog.functions import Function, function
 
+        if len(arguments) == 1 and callable(arguments[0]):
+            return self._know(arguments[0], lambda call: function(call, returns=returns, columns=columns, name=name), name, columns)
         made = function(*arguments, returns=returns, columns=columns, name=name)
-        return self._know(made) if isinstance(made, Function) else lambda call: self._know(made(call))
+        return lambda call: self._know(call, made, name, columns)
 
-    def _know(self, function: Function[P, R]) -> Function[P, R]:
-        from datalog.functions import define
-
+    def _know(self, call: Any, made: Callable[[Any], Any], name: str | None, columns: bool) -> Any:
+        """Let rules call a function; one that the program declares as a functor need not tell its types."""
         with self._lock:
-            self._functions.known.update(define([function], self._functions.known))
+            functor = self._program.functors.get(name or getattr(call, "__name__", ""))
+            if functor is not None:
+                return self._functors.add_functor(functor, call, columns)
+            function = made(call)
+            self._functors.add(function)
+            self._functions.known.update(self._functors.known)
         return function
 
     # --- checking ---------------------------------------------------------------------------------------------------------
@@ -348,6 +382,10 @@ class Database:
     def values(self) -> Values:
         """What gives codes their values."""
         return self._values
+
+    def compiled(self, text: str) -> CoreProgram:
+        """Another program text, with the functions of this database."""
+        return compile_program(text, self.file, self._primitives, self._overflow)[1]
 
     def encode(self, name: str, rows: Any, word: int) -> Words:
         """The codes of rows that `word` is said of (`datalog.last_words`). For transactions."""
@@ -421,11 +459,36 @@ class Database:
             raise UnknownPredicate(f"there is no predicate {name}" + (f"; did you mean {close[0]}?" if close else ""))
         return predicate
 
+    def _readable(self, name: str) -> Predicate:
+        """A predicate all of whose rows are there."""
+        predicate = self._predicate(name)
+        if name in self._core.demanded:
+            raise NotEvaluated(name, predicate.attributes, self._demand.outputs_only)
+        return predicate
+
+    def _source(self) -> Source | None:
+        """What a query is told of predicates on demand."""
+        from datalog.rewrite import Source, simplify
+
+        if not self._core.demanded:
+            return None
+        if self._asked is None or self._asked[0] is not self._program:
+            self._asked = self._program, Source(simplify(self._program), self._core.predicates.keys() - self._core.demanded.keys())
+        return self._asked[1]
+
     def _compile(self, text: str) -> None:
         from datalog.plan.forced import force_orders
 
-        self._program, core = compile_program(text, self.file, self._primitives)
+        self._program, core = compile_program(text, self.file, self._primitives, self._overflow, self._demand)
         self._core = force_orders(core, self._orders)
+        self._functors.declared(self._program.functors)
+        self._bind(called_in(core.rules, core.strata))
+
+    def _bind(self, called: Collection[str]) -> None:
+        """Find the functions of functors that are called."""
+        if called:
+            with quoting(self._program.text, self.file):
+                self._functions.functors.update(self._functors.bind(self._program.functors, called, self._values))
 
     def _first_facts(self, directory: Path | None) -> dict[str, Words]:
         from datalog.conflicts import Start, refuse_conflicts

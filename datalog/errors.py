@@ -70,6 +70,16 @@ class UnknownOption(DatalogError, TypeError):
     """A keyword that a function does not know."""
 
 
+class NotEvaluated(DatalogError):
+    """A predicate on demand was to be read whole."""
+
+    def __init__(self, name: str, columns: Sequence[str], unread: bool) -> None:
+        asked = f"{name}({', '.join(columns)})"
+        why = "no output needs it, so it is not evaluated" if unread else "it is on demand, so only what outputs ask for is evaluated"
+        hint = "" if unread else f'; db.query("{asked}") evaluates what it asks for, and `.pragma "magic-transform-exclude" "{name}"` keeps all'
+        super().__init__(f"{name} has no relation: {why}{hint}")
+
+
 class UnknownPredicate(DatalogError, KeyError):
     """A name that the program does not know."""
 
@@ -100,6 +110,18 @@ class RejectedRows(UserWarning):
 
 class IgnoredFields(UserWarning):
     """Fields of a fact file behind the last column of its predicate; as in Soufflé nothing is read of them."""
+
+
+class IgnoredParameter(UserWarning):
+    """A parameter of `.input` or `.output` that says nothing here; as in Soufflé it is passed over."""
+
+
+class IgnoredPragma(UserWarning):
+    """A pragma that has no effect here."""
+
+
+class OddArgument(UserWarning):
+    """A call whose arguments make no sense, which goes on as in Soufflé: a place beyond a text's end, a text that is no pattern."""
 
 
 class InternalError(DatalogError):

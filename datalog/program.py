@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, PlacedError, ProgramError
+from datalog.ir.demand import Demand
 from datalog.syntax.tree import Directive
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from datalog.store.values import Values
 
 Words = NDArray[np.int64]
+
+NOTHING = Demand()
 
 STREAM = re.compile(  # what begins a stream of transactions, and no program
     r"""(?:\s|//[^\n]*|%[^\n]*)*(?:[+^-]\s*[A-Za-z_?][\w?.]*\s*[(\[]|(?P<json>\{\s*"(?:insert|delete|upsert|delete_keys|txn)"))"""
@@ -52,8 +55,12 @@ def _own_text(program: str | Path) -> tuple[str, str]:
         raise ProgramError([Diagnostic(f"{path} is not UTF-8: {error.reason} at byte {error.start}", str(path), 0, 0)]) from error
 
 
-def compile_program(text: str, file: str, primitives: Primitives | None = None) -> tuple[Program, CoreProgram]:
-    """A program as quantified rules and as core rules; `primitives` are all that its terms may call (None: those of the language).
+def compile_program(
+    text: str, file: str, primitives: Primitives | None = None, overflow: str = "", demand: Demand = NOTHING
+) -> tuple[Program, CoreProgram]:
+    """A program as quantified rules and as core rules; `primitives` are all that its terms may call (None: those of the language),
+    `overflow` is what becomes of numbers that leave 64 bits (empty: what the program says),
+    `demand` what is wanted on demand beside what the program says.
 
     Raises ProgramError with everything that is wrong without its facts.
     """
@@ -73,15 +80,34 @@ def compile_program(text: str, file: str, primitives: Primitives | None = None) 
         raise
     with quoting(text, file):
         try:
-            program = analyse(written, PRIMITIVES if primitives is None else primitives)
-            core = lower(program)
+            program = analyse(written, PRIMITIVES if primitives is None else primitives, overflow)
+            core = lower(program, demand)
         except ProgramError as error:
             directives = [clause for clause in written.clauses if isinstance(clause, Directive)]
             found = [*error.diagnostics, *find_mistakes(directives)]
             raise ProgramError(sorted(found, key=lambda one: (one.line, one.column))) from error.__cause__
-        if mistakes := find_mistakes(core.directives, core.predicates):
+        if mistakes := find_mistakes(program.directives, core.predicates):
             raise ProgramError(mistakes)
     return program, core
+
+
+def check_program(program: str | Path, reading: Reading) -> tuple[Program, CoreProgram]:
+    """A program that is not to run, in both forms. Its functors need no functions, unless it is said where these are.
+
+    Raises ProgramError with everything that is wrong without its facts.
+    """
+    from datalog.functions import signatures
+    from datalog.functors import Functors
+    from datalog.ir.functors import called_in
+    from datalog.store.values import Values
+
+    functors = Functors(files=reading.functors)
+    text, file = read_program(program, reading)
+    checked, core = compile_program(text, file, signatures(functors.known))
+    if functors.asked_for:
+        with quoting(checked.text, file):
+            functors.bind(checked.functors, called_in(core.rules, core.strata), Values())
+    return checked, core
 
 
 def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> dict[str, Words]:

@@ -57,7 +57,7 @@ def _run(asked: Run) -> int:
     announce_compilation(asked.quiet)
     began = time.perf_counter()
     lines = opened(asked.stream) if asked.stream else None
-    database = evaluate(asked.program, asked.facts, asked.quiet, maintain=asked.maintain, **asked.settings)
+    database = evaluate(asked.program, asked.facts, asked.quiet, maintain=asked.maintain, outputs_only=True, **asked.settings)
     if lines is not None:
         if asked.stream == STANDARD:
             check_standard_input(database)

@@ -3,9 +3,7 @@ list of names with commas between them, and by the qualifiers `magic` and `no_ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from datalog.ir.demand import Demand
+from datalog.ir.demand import Demand, names_of
 from datalog.syntax.tree import Declaration, Pragma, Program
 
 ASKED, EXCLUDED = "magic-transform", "magic-transform-exclude"
@@ -23,9 +21,3 @@ def wanted_on_demand(program: Program) -> Demand:
                 asked.update(predicates if "magic" in qualifiers else ())
                 excluded.update(predicates if "no_magic" in qualifiers else ())
     return Demand(frozenset(asked), frozenset(excluded))
-
-
-def names_of(listed: str | Iterable[str]) -> frozenset[str]:
-    """The names in a text, with commas between them, or in a collection."""
-    names = listed.split(",") if isinstance(listed, str) else listed
-    return frozenset(name.strip() for name in names if name.strip())

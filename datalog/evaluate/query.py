@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
+from datalog.evaluate.fixpoint import DeltaJoin, Limits, RecursiveRule, evaluate
 from datalog.evaluate.join import Join
 from datalog.ir.core import QUERY, CoreRule, Predicate, Stratum
 from datalog.plan.order import variables_of
-from datalog.plan.rule import RulePlan, plan_rule
+from datalog.plan.rule import RulePlan, plan_delta, plan_rule
 from datalog.plan.statistics import Uniform
 from datalog.store.rows import consolidate, sort_distinct
 from datalog.store.storage import Storage
@@ -25,6 +26,7 @@ from datalog.store.values import Values
 
 Words = NDArray[np.int64]
 ORDERS_TRIED = 200
+USUAL = Limits()
 
 
 class LoweredQuery(Protocol):
@@ -38,12 +40,17 @@ class LoweredQuery(Protocol):
     def strata(self) -> tuple[Stratum, ...]: ...
 
 
-def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values) -> Words:
-    """The rows of the query, int64[n, columns], distinct and sorted by code."""
+def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, limits: Limits = USUAL) -> Words:
+    """The rows of the query, int64[n, columns], distinct and sorted by code. `limits` are those of each recursion.
+
+    The query itself does not recurse; what it asks of predicates on demand may."""
     sources = {stratum.aggregate.source for stratum in query.strata if stratum.aggregate is not None}
     with storage.scratch():
         rows = np.empty((0, 1), np.int64)
         for stratum in query.strata:
+            if stratum.recursive:
+                _close(storage, query, stratum, join, limits)
+                continue
             (name,) = stratum.predicates
             if stratum.aggregate is not None:
                 if stratum.aggregate.origin:
@@ -65,6 +72,25 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
             if name != QUERY:
                 _hold(storage, name, rows)
         return rows
+
+
+def _close(storage: Storage, query: LoweredQuery, stratum: Stratum, join: Callable[[RulePlan], Join], limits: Limits) -> None:
+    """Evaluate a recursive stratum."""
+    for name in stratum.predicates:
+        storage.arrange(name, [tuple(range(query.predicates[name].width))], "stamps")
+    statistics = Uniform(storage.size)
+    rules = []
+    for rule in (query.rules[number] for number in stratum.rules):
+        own = _plan(storage, rule)
+        deltas = [
+            plan_delta(rule, statistics, place, stratum.predicates, joined_first=True)
+            for place, atom in enumerate(rule.atoms)
+            if not atom.negated and atom.predicate in stratum.predicates
+        ]
+        storage.ensure({request for plan in (own, *deltas) for request in plan.requests})
+        changes = [DeltaJoin(plan.rule.atoms[plan.given].predicate, plan.given_columns, join(plan)) for plan in deltas]
+        rules.append(RecursiveRule(rule.head, join(own), changes, ()))
+    evaluate(storage, stratum.predicates, rules, 0, limits)
 
 
 def _hold(storage: Storage, name: str, rows: Words, counts: Words | None = None) -> None:

@@ -60,3 +60,9 @@ def without_adornment(name: str) -> str:
     """The name of the predicate that a version is of; any other name as it is."""
     start, at, adornment = name.rpartition("@")
     return start if at and (adornment == ALWAYS or not adornment.strip("bf")) else name
+
+
+def names_of(listed: str | Iterable[str]) -> frozenset[str]:
+    """The names in a text, with commas between them, or in a collection."""
+    names = listed.split(",") if isinstance(listed, str) else listed
+    return frozenset(name.strip() for name in names if name.strip())

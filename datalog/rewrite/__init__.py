@@ -11,7 +11,8 @@ an expression is bound by a positive atom or a chain of bindings. A rule may hav
 
 from __future__ import annotations
 
-from datalog.rewrite.program import lower
+from datalog.rewrite.ask import Source
+from datalog.rewrite.program import lower, simplify
 from datalog.rewrite.query import CoreQuery, lower_query
 
-__all__ = ["CoreQuery", "lower", "lower_query"]
+__all__ = ["CoreQuery", "Source", "lower", "lower_query", "simplify"]

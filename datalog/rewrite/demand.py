@@ -25,9 +25,9 @@ from datalog.analysis.dependencies import Edge, component_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.ir.core import CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type, Value
 from datalog.ir.demand import Demand, Version, version_of
-from datalog.ir.formulas import Atom, Conjunction, Literal, Negation, Program, Rule, Signature, Term, Variable
+from datalog.ir.formulas import Atom, Conjunction, Literal, Program, Rule, Signature, Term, Variable
 from datalog.ir.text import format_signature
-from datalog.rewrite.sideways import Roles, askings, atom_of
+from datalog.rewrite.sideways import Roles, askings, atom_of, with_predicate
 from datalog.rewrite.supersets import SUFFIX
 from datalog.syntax.tree import NOWHERE
 
@@ -100,8 +100,8 @@ class _Rewriting:
                 self.whole.update({aggregate.source, aggregate.needs} & self._demanded)
         while self._waiting:
             version = self._waiting.popleft()
-            if aggregate := self._aggregates.get(version.predicate):
-                self._aggregate(aggregate, version)
+            if version.predicate in self._aggregates:
+                self._aggregate(self._aggregates[version.predicate], version)
             for rule in rules.get(version.predicate, ()):
                 self._rewrite(rule, version)
 
@@ -148,7 +148,7 @@ class _Rewriting:
             asked = self._version(atom.predicate, asking.bound)
             terms = tuple(atom.terms[column] for column in asked.columns)
             self._ask(asked, terms, [_renamed(literal, literals, at) for at, literal in asking.told], rule)
-            literals[asking.at] = _with_predicate(literals[asking.at], asked.name)
+            literals[asking.at] = with_predicate(literals[asking.at], asked.name)
         if first is not None:
             literals.insert(0, first)
         self._add(quantify([head], Conjunction((), tuple(literals), rule.body.span), rule.span, rule.text))
@@ -212,17 +212,7 @@ class _Rewriting:
 def _renamed(told: Literal, literals: Sequence[Literal], at: int) -> Literal:
     """What a literal tells, of the version that stands at its place by now."""
     atom = atom_of(literals[at]) if at >= 0 else None
-    return _with_predicate(told, atom.predicate) if atom is not None else told
-
-
-def _with_predicate(literal: Literal, name: str) -> Literal:
-    match literal:
-        case Atom():
-            return replace(literal, predicate=name)
-        case Negation(body=Conjunction(literals=(Atom() as atom,))):
-            return replace(literal, body=replace(literal.body, literals=(replace(atom, predicate=name),)))
-        case _:
-            return literal
+    return with_predicate(told, atom.predicate) if atom is not None else told
 
 
 def given_rows(program: Program) -> list[CoreRule]:

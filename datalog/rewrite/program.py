@@ -8,7 +8,6 @@ from datalog.ir.formulas import Program
 from datalog.rewrite.close_pairs import close_pairs
 from datalog.rewrite.demand import evaluate_on_demand, given_rows
 from datalog.rewrite.drop_unneeded import drop_unneeded, outputs_of
-from datalog.rewrite.close_pairs import close_pairs
 from datalog.rewrite.existence import ask_existence
 from datalog.rewrite.flatten import flatten
 from datalog.rewrite.forget_singletons import forget_singletons
@@ -27,9 +26,7 @@ def lower(program: Program, demand: Demand = NOTHING) -> CoreProgram:
 
     Raises ProgramError where a negated group cannot be made range restricted without a negation through recursion.
     """
-    for rewrite in PASSES:
-        program = rewrite(program)
-    program = on_demand(program, demand)
+    program = on_demand(simplify(program), demand)
     predicates, copies, facts = separate_facts(program)
     rules = [*copies, *given_rows(program), *core_rules(program)]
     rules, helpers = ask_existence(rules, predicates)
@@ -39,6 +36,13 @@ def lower(program: Program, demand: Demand = NOTHING) -> CoreProgram:
     predicates.update(pairs)
     strata = stratify(predicates, rules, read_in_place(program.aggregates, rules), program.text, closures, program.guard)
     return CoreProgram(predicates, tuple(rules), strata, facts, program.directives, program.wraps, demanded=program.demanded)
+
+
+def simplify(program: Program) -> Program:
+    """The program through all passes from formulas to formulas, with flat rules."""
+    for rewrite in PASSES:
+        program = rewrite(program)
+    return program
 
 
 def on_demand(program: Program, demand: Demand) -> Program:

@@ -1,7 +1,7 @@
 """A query as core rules: the rule `?query(x̄) ← body`, x̄ the query's variables in order of first appearance.
 
 Variables that occur in negated groups only are the groups' own and no columns. A query may need helper predicates, as any
-rule; their names begin with `?query`, so that they never meet those of the program.
+rule; their names begin with `?query`, so that they never meet those of the program. So do its versions of predicates on demand.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datalog.analysis.query import HEAD, analyse_query
 from datalog.ir.core import CoreRule, Predicate, Stratum
 from datalog.ir.formulas import Program
 from datalog.ir.primitives import PRIMITIVES
+from datalog.rewrite.ask import Source, ask
 from datalog.rewrite.existence import ask_existence
 from datalog.rewrite.passes import PASSES
 from datalog.rewrite.program import core_rules
@@ -36,16 +37,20 @@ class CoreQuery:
     strata: tuple[Stratum, ...]
 
 
-def lower_query(body: tree.Conjunction, program: Program, text: str = "", primitives: Primitives = PRIMITIVES) -> CoreQuery:
+def lower_query(
+    body: tree.Conjunction, program: Program, text: str = "", primitives: Primitives = PRIMITIVES, source: Source | None = None
+) -> CoreQuery:
     """The core rules of a query against an analysed program; `text` is the source that the query's spans point into.
 
-    `primitives` are all that its terms may call. Raises ProgramError with all errors of the query.
+    `primitives` are all that its terms may call, `source` is what is known of predicates on demand. Raises ProgramError with all
+    errors of the query.
     """
     query = analyse_query(body, program, text, primitives)
     for rewrite in PASSES:
         query = rewrite(query)
+    query = ask(query, source) if source is not None else query
     everything = {
-        name: Predicate(name, signature.attributes, signature.types, name not in program.signatures, signature.hidden)
+        name: Predicate(name, signature.attributes, signature.types, name.startswith(HEAD), signature.hidden)
         for name, signature in query.signatures.items()
     }
     rules, asked = ask_existence(core_rules(query), everything, prefix=f"{HEAD}@")

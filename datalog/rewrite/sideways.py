@@ -67,6 +67,17 @@ def atom_of(literal: Literal) -> Atom | None:
             return None
 
 
+def with_predicate(literal: Literal, name: str) -> Literal:
+    """The literal of a flat body with another predicate for its atom; a comparison as it is."""
+    match literal:
+        case Atom():
+            return replace(literal, predicate=name)
+        case Negation(body=Conjunction(literals=(Atom() as atom,))):
+            return replace(literal, body=replace(literal.body, literals=(replace(atom, predicate=name),)))
+        case _:
+            return literal
+
+
 class _Passing:
     """What has been told: the names that are `known`, and those of them that more than the rule's own demand gives (`grounded`)."""
 
@@ -78,8 +89,8 @@ class _Passing:
         self.found: list[Asking] = []
 
     def start(self, demand: Atom) -> None:
-        self._told.append((-1, demand))
         self._known.update(term.name for term in demand.terms if isinstance(term, Variable))
+        self._told.append((-1, replace(demand, terms=tuple(map(self._tellable, demand.terms)))))
 
     def next(self, left: Mapping[int, Literal]) -> int | None:
         """The place of the literal that comes next; None if no more of them tell anything."""
