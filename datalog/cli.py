@@ -195,12 +195,12 @@ def _only_with_stream(format: str | None, changes_only: bool, on_error: str | No
 @click.pass_context
 def check(ctx: click.Context, programs: Sequence[Path], reading: Reading) -> None:
     """Find what is wrong with programs without running them: syntax, types, unbound variables, negation through recursion."""
-    from datalog.program import compile_program, read_program
+    from datalog.program import check_program
 
     status = 0
     for path in programs:
         try:
-            counts = _counts(*compile_program(*read_program(path, reading)))
+            counts = _counts(*check_program(path, reading))
         except InternalError:
             raise
         except DatalogError as error:
@@ -312,8 +312,9 @@ def fmt(ctx: click.Context, programs: Sequence[Path], only_check: bool, diff: bo
 @main.command()
 @click.argument("program", type=click.Path(path_type=Path), required=False, metavar="[PROGRAM.dl]")
 @facts_option
+@reading_options
 @click.pass_context
-def repl(ctx: click.Context, program: Path | None, facts: Path) -> None:
+def repl(ctx: click.Context, program: Path | None, facts: Path, reading: Reading) -> None:
     """Try rules, facts, transactions and queries, line by line.
 
     Rules and facts extend the program at once; +fact(…). and -fact(…). wait for commit. (or abort.); ?- path(1, x). asks. What is
@@ -321,4 +322,4 @@ def repl(ctx: click.Context, program: Path | None, facts: Path) -> None:
     """
     from datalog.repl import converse
 
-    ctx.exit(converse(program, facts))
+    ctx.exit(converse(program, facts, reading))

@@ -78,6 +78,11 @@ def function(*arguments: Any, returns: str | None = None, columns: bool = False,
     return decorate
 
 
+def name_of(function: Function[..., Any] | Callable[..., Any]) -> str:
+    """What rules call a function by."""
+    return function.definition.name if isinstance(function, Function) else str(getattr(function, "__name__", repr(function)))
+
+
 def define(functions: Iterable[Function[..., Any] | Callable[..., Any]], known: Mapping[str, UserFunction]) -> dict[str, UserFunction]:
     """The functions that are known and more, by name; a plain function has its types from annotations.
 
@@ -115,7 +120,7 @@ def _define(call: Callable[..., Any], arguments: tuple[str, ...], returns: str |
     types = tuple(_named(text, name) for text in arguments) or _argument_types(call, name, hints, columns)
     if not types:
         raise FunctionError(f"{name} has no arguments; what is the same for all rows is a constant")
-    _check_count(call, name, len(types))
+    check_call(call, name, len(types))
     result = _annotated(hints, "return", name, columns) if returns is None else _named(returns, name)
     return UserFunction(name, types, result, call, columns)
 
@@ -164,7 +169,8 @@ def _annotated(hints: Mapping[str, Any], what: str, name: str, columns: bool) ->
     return found
 
 
-def _check_count(call: Callable[..., Any], name: str, count: int) -> None:
+def check_call(call: Callable[..., Any], name: str, count: int) -> None:
+    """Raises FunctionError for a function that cannot be called with so many arguments, as far as it tells."""
     try:
         signature = inspect.signature(call)
     except ValueError:

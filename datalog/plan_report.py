@@ -42,13 +42,13 @@ def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | 
 
     Raises SettingError for wrong `orders`.
     """
-    from datalog.program import compile_program, given_facts, quoting, read_program
+    from datalog.program import check_program, given_facts, quoting
+    from datalog.reading import Reading
     from datalog.store.values import Values
 
-    text, file = read_program(path, reading)
-    program, core = compile_program(text, file)
+    program, core = check_program(path, reading or Reading())
     core = force_orders(core, orders or {})
-    with quoting(text, file):
+    with quoting(program.text, program.file):
         given = {name: np.unique(rows, axis=0) for name, rows in given_facts(core, facts, Values()).items()}
     return report_plan(program, core, estimated(core, given), maintain)
 

@@ -1,9 +1,22 @@
-"""What is done with the files of a program before it is read."""
+"""What is done with the files of a program before it is read, and where the functions are that it calls."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class FunctorFiles:
+    """Where the functors are that a program declares: Python files, and shared libraries.
+
+    A library is a path, or the name N of a libN.so in one of the folders. `usual` are those that need not be there.
+    """
+
+    modules: tuple[Path, ...] = ()
+    libraries: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    usual: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +31,4 @@ class Reading:
     macros: tuple[str, ...] = ()
     preprocess: bool = True
     preprocessor: str = ""
+    functors: FunctorFiles = FunctorFiles()

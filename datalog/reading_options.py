@@ -1,4 +1,5 @@
-"""Options of the command line about what is done with a program before it is read; Soufflé's, by the same names."""
+"""Options of the command line about what is done with a program before it is read, and where its functors are; Soufflé's, by the same
+names."""
 
 from __future__ import annotations
 
@@ -29,6 +30,31 @@ _OPTIONS = (
         metavar="CMD",
         help="The C preprocessor for programs with lines such as #define: mcpp, gcc or a command.  [default: what is installed]",
     ),
+    click.option(
+        "--functors",
+        "modules",
+        multiple=True,
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        metavar="FILE.py",
+        help="Python functions for the functors that the program declares with .functor, by their names; may be given several times.",
+    ),
+    click.option(
+        "-l",
+        "--libraries",
+        "libraries",
+        multiple=True,
+        metavar="NAMES",
+        help="Shared libraries with C functions for them: N is libN.so.  [default: functors, if there is one]",
+    ),
+    click.option(
+        "-L",
+        "--library-dir",
+        "library_folders",
+        multiple=True,
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Where libraries are looked for.  [default: the current directory]",
+    ),
 )
 
 
@@ -37,12 +63,22 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def packed(
-        *arguments: Any, folders: Sequence[Path], macros: Sequence[str], no_preprocessor: bool, preprocessor: str, **others: Any
+        *arguments: Any,
+        folders: Sequence[Path],
+        macros: Sequence[str],
+        no_preprocessor: bool,
+        preprocessor: str,
+        modules: Sequence[Path],
+        libraries: Sequence[str],
+        library_folders: Sequence[Path],
+        **others: Any,
     ) -> Any:
-        from datalog.reading import Reading
+        from datalog.reading import FunctorFiles, Reading
 
         words = tuple(word for text in macros for word in text.split())
-        return command(*arguments, reading=Reading(tuple(folders), words, not no_preprocessor, preprocessor), **others)
+        named = tuple(name for text in libraries for name in text.split())
+        functors = FunctorFiles(tuple(modules), named, tuple(library_folders), ("functors",))
+        return command(*arguments, reading=Reading(tuple(folders), words, not no_preprocessor, preprocessor, functors), **others)
 
     for option in reversed(_OPTIONS):
         packed = option(packed)

@@ -28,6 +28,7 @@ from datalog.syntax.operators import LEVELS, PREFIX_WORDS
 if TYPE_CHECKING:
     from datalog.io.stream import StagedTransaction
     from datalog.ir.core import Row
+    from datalog.reading import Reading
     from datalog.transaction import Changes
 
 WORD_OPERATORS = [*(name for level in LEVELS.values() for name in level if name.isidentifier()), *PREFIX_WORDS]
@@ -48,10 +49,10 @@ A statement may take several lines; it ends with its full stop. Ctrl-C drops wha
 """
 
 
-def converse(program: Path | None, facts: Path) -> int:
+def converse(program: Path | None, facts: Path, reading: Reading | None = None) -> int:
     """Talk to the user, or read a script from what is no terminal; the exit status."""
     announce_compilation(quiet=False)
-    session = Session(program, facts)
+    session = Session(program, facts, reading)
     if sys.stdin.isatty():
         from datalog.prompt import talk
 
@@ -82,9 +83,9 @@ def read_script(session: Session, lines: Iterable[str]) -> bool:
 class Session:
     """The database that is talked about, and the changes that wait for a commit."""
 
-    def __init__(self, program: Path | None, facts: Path) -> None:
-        self.facts = facts
-        self.database = evaluate("" if program is None else program, facts, quiet=False)
+    def __init__(self, program: Path | None, facts: Path, reading: Reading | None = None) -> None:
+        self.facts, self._reading = facts, reading
+        self.database = evaluate("" if program is None else program, facts, quiet=False, reading=reading)
         self.staged: list[StagedTransaction] = []  # one a statement
         self.began = 0  # the line of the first of them
         self.over = False
@@ -262,7 +263,7 @@ class Session:
 
     def _add(self, text: str, clauses: list[tree.Clause]) -> None:
         """Add clauses of `text` to the program, and the facts that their `.input` directives name."""
-        from datalog.program import compile_program, given_facts, quoting
+        from datalog.program import given_facts, quoting
 
         database = self.database
         before, added = database.text.rstrip(), only(text, [clause.span for clause in clauses])
@@ -272,7 +273,7 @@ class Session:
         files = {}
         try:
             if inputs:
-                _, core = compile_program(whole, database.file)
+                core = database.compiled(whole)
                 new = tuple(directive for directive in core.directives[-len(directives) :] if directive.kind == "input")
                 with quoting(whole, database.file):
                     files = given_facts(replace(core, facts={}, directives=new), self.facts, database.values)
@@ -342,7 +343,7 @@ class Session:
     def _load(self, argument: str) -> None:
         from datalog.program import read_program
 
-        text, file = read_program(Path(argument))
+        text, file = read_program(Path(argument), self._reading)
         try:
             self._extend(text)
         except PlacedError as error:

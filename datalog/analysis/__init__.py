@@ -13,15 +13,15 @@ from dataclasses import replace
 from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
 from datalog.analysis.desugar import Primitives, desugar
 from datalog.analysis.equivalences import equivalences
-from datalog.analysis.equivalences import equivalences
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
+from datalog.analysis.functors import declare_functors
 from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
 from datalog.analysis.old_qualifiers import expand_old_qualifiers
-from datalog.analysis.pragmas import is_of_papers, read_pragmas
 from datalog.analysis.on_demand import wanted_on_demand
+from datalog.analysis.pragmas import is_of_papers, read_pragmas
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
@@ -32,6 +32,7 @@ from datalog.analysis.type_system import declare_types
 from datalog.analysis.types import Inference
 from datalog.analysis.unsupported import refuse_unsupported
 from datalog.ir import formulas
+from datalog.ir.functors import with_functors
 from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_rule
 from datalog.syntax import tree
@@ -53,8 +54,9 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     written = subsumptions_as_rules(written, findings)
     program = desugar(written, primitives)
     types = declare_types(program, findings)
+    functors = declare_functors(program, types, findings)
+    primitives = {**primitives, **with_functors(functors)}
     known = collect_signatures(program, types, primitives, findings)
-    same = equivalences(program, findings)
     same = equivalences(program, findings)
     inference = Inference(known, types, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
@@ -92,6 +94,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
         program.file,
         plans,
         types=bases,
+        functors=functors,
         pragmas=pragmas,
         wraps=wraps,
         papers=is_of_papers(written),

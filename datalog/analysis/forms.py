@@ -7,7 +7,8 @@ from datalog.analysis.findings import Findings, did_you_mean
 from datalog.analysis.hints import GREATEST_SCALE, aggregate_hint
 from datalog.analysis.types import named, scale_of
 from datalog.analysis.walk import leaves, subterms, terms
-from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.ir.functors import CALL
+from datalog.ir.primitives import AGGREGATES
 from datalog.syntax.aggregates import OTHER_NAMES
 from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
 
@@ -53,12 +54,15 @@ def check_terms(literal: Literal, primitives: Primitives, findings: Findings, ru
 
 def _check_operation(operation: Operation, primitives: Primitives, findings: Findings, rule: Rule | None) -> None:
     name, count = named(operation), len(operation.arguments)
-    found = primitives.get(name, ()) if name != ORDER else ()
+    found = primitives.get(name, ())
     meant = OTHER_NAMES.get(name, name)
     if meant in AGGREGATES and (not found or count == 1):
         message = f"`{name}` is an aggregate" if meant == name else f"`{name}` is the aggregate `{meant}`"
         body = findings.one_line(rule.body.span) if rule else ""
         findings.add(operation.span, message, aggregate_hint(operation, rule, body))
+    elif not found and name.startswith(CALL):
+        hint = did_you_mean(name, [known for known in primitives if known.startswith(CALL)])
+        findings.add(operation.span, f"functor `{name}` is not declared", hint or f"declare it: .functor {name[1:]}(x: number): number")
     elif not found:
         known = [known for known in primitives if known.isidentifier() and known != "neg"]
         hint = did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"

@@ -20,6 +20,7 @@ from datalog.analysis.types import Inference
 from datalog.analysis.unsupported import refuse_in_body
 from datalog.analysis.walk import atoms
 from datalog.ir import formulas
+from datalog.ir.functors import with_functors
 from datalog.ir.occurrences import literal_variables
 from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_rule
@@ -43,6 +44,7 @@ def analyse_query(
         )
         for name, signature in program.signatures.items()
     }
+    primitives = {**primitives, **with_functors(program.functors)}
     refuse_in_body(body, findings)
     body = desugar_body(body, known, primitives)
     for atom in atoms(body):
@@ -65,7 +67,7 @@ def analyse_query(
     types = tuple(variable.type for variable in head.terms if isinstance(variable, formulas.Variable))
     names = tuple(variable.name for variable in head.terms if isinstance(variable, formulas.Variable))
     signature = formulas.Signature(HEAD, names, types, tuple(type_.value for type_ in types), False, hidden=True, span=body.span)
-    return formulas.Program({**program.signatures, HEAD: signature}, (), (rule,), (), text, body.span.file)
+    return formulas.Program({**program.signatures, HEAD: signature}, (), (rule,), (), text, body.span.file, wraps=program.wraps)
 
 
 def _columns(body: formulas.Conjunction) -> tuple[formulas.Variable, ...]:

@@ -25,6 +25,7 @@ from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types, unknown_branch_hint
 from datalog.analysis.walk import leaves, operands, variables
 from datalog.ir.core import Type
+from datalog.ir.functors import CALL
 from datalog.ir.primitives import AGGREGATES, ANY, DECIMALS, TIMES, Allowed, Primitive, Slot
 from datalog.ir.structures import Shape, Structure
 from datalog.syntax.constants import spell
@@ -226,7 +227,7 @@ class Inference:
         if isinstance(term, Operation):
             signature = self.signature_of(term)
             if signature is not None:
-                hint = "all terms of an arithmetic expression have one type" if not term.name.isidentifier() else ""
+                hint = "all terms of an arithmetic expression have one type" if not term.name.removeprefix(CALL).isidentifier() else ""
                 return self._apply(term, term.name, *signature, target, demand, hint, cells)
         elif isinstance(term, Aggregate):
             function = AGGREGATES.get(term.function)

@@ -28,13 +28,16 @@ LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A Python function of values, or with `columns` of NumPy arrays, that gives one result for each row."""
+    """A function that gives one result for each row: a Python function of values, or with `columns` of NumPy arrays.
+
+    With `codes` it is one of columns of codes, of the number of rows, and of what takes note of a failure, and gives what it computed."""
 
     name: str
     arguments: tuple[Type, ...]
     result: Type
     function: Callable[..., Any]
     columns: bool = False
+    codes: bool = False
 
 
 def call_rows(function: UserFunction, columns: Sequence[Words], values: Values, failed: Failed) -> Computed:
@@ -50,7 +53,8 @@ def results_by_row(
     results: list[Any] = []
     failures: dict[int, str] = {}
     decoded = [values.decode_column(column, type) for column, type in zip(columns, types, strict=True)]
-    for row, arguments in enumerate(zip(*decoded, strict=True)):
+    rows = zip(*decoded, strict=True) if decoded else [()]  # there is one row of no arguments
+    for row, arguments in enumerate(rows):
         try:
             result = call(*arguments)
         except MemoryError:

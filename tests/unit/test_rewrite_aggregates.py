@@ -99,7 +99,7 @@ def test_an_order_goes_with_symbols_only() -> None:
     program = lowered(
         ".decl first(r: symbol) first(r) :- r = min s : { region(s) }. out(r, d) :- region(r), d = min x : { sales(r, x, _) }."
     )
-    assert rules_of(program, "body")[0] == "first@body1(=@order(s), s) ← region(s), =@order(s) = @order(s)."
+    assert rules_of(program, "body")[0] == "first@body1(=#order(s), s) ← region(s), =#order(s) = #order(s)."
     assert {(function.types, function.ordered) for aggregate in aggregates_of(program) for function in aggregate.functions} == {
         ((Type.SYMBOL,), True),
         ((Type.NUMBER,), False),
