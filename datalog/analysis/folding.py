@@ -1,7 +1,8 @@
 """Arithmetic on constants, as facts need it: `p(1 + 2).` What else a fact computes makes it a rule.
 
-It computes as rules do (`datalog.kernels.expressions`): integers are exact and never wrap; `/` truncates towards zero and `%`
-takes the sign of its left side, as in C and in Soufflé; floats are IEEE doubles, but a division by zero has no value.
+It computes as rules do (`datalog.kernels.expressions`): unsigned wrap around, and with `wraps` numbers do, which else are exact or have
+no value; `/` truncates towards zero and `%` takes the sign of its left side, as in C and in Soufflé; floats are IEEE doubles, but without
+`wraps` a division by zero has no value.
 """
 
 from __future__ import annotations
@@ -41,20 +42,21 @@ def _is_folded(term: Term) -> bool:
     return term.type in (Type.NUMBER, Type.UNSIGNED, Type.FLOAT)
 
 
+_WORDS = 2**64
 _BOUNDS = {Type.NUMBER: (-(2**63), 2**63 - 1), Type.UNSIGNED: (0, 2**64 - 1)}
 
 
-def fold_fact(fact: Atom, findings: Findings) -> Atom:
+def fold_fact(fact: Atom, findings: Findings, wraps: bool = False) -> Atom:
     """The fact with its expressions computed; what cannot be computed is reported and left."""
     if not any(isinstance(term, Operation) for term in fact.terms):
         return fact
-    return Atom(fact.predicate, tuple(_fold(term, findings) for term in fact.terms), fact.span)
+    return Atom(fact.predicate, tuple(_fold(term, findings, wraps) for term in fact.terms), fact.span)
 
 
-def _fold(term: Term, findings: Findings) -> Term:
+def _fold(term: Term, findings: Findings, wraps: bool) -> Term:
     if not isinstance(term, Operation):
         return term
-    arguments = [_fold(argument, findings) for argument in term.arguments]
+    arguments = [_fold(argument, findings, wraps) for argument in term.arguments]
     if is_structural(term.name):
         return make(term.name, arguments, term.type, term.span)
     values = [argument.value for argument in arguments if isinstance(argument, Constant) and isinstance(argument.value, (int, float))]
@@ -62,15 +64,20 @@ def _fold(term: Term, findings: Findings) -> Term:
         return term  # a part of it has been reported
     try:
         if term.type is Type.FLOAT:
-            return Constant(_float(term.name, [float(value) for value in values]), term.type, term.span)
-        value = _integer(term.name, [int(value) for value in values])
+            return Constant(_float(term.name, [float(value) for value in values], wraps), term.type, term.span)
+        wrapping = wraps or term.type is Type.UNSIGNED
+        value = _integer(term.name, [int(value) for value in values], wrapping)
     except ArithmeticError as error:
         findings.add(term.span, f"this expression has no value: {error}", "a fact must be a constant row")
         return term
     low, high = _BOUNDS[term.type]
+    if wrapping:
+        value = (value - low) % _WORDS + low
     if not low <= value <= high:
         findings.add(
-            term.span, f"the value of this expression does not fit the type {term.type.value}", "an integer is never wrapped around"
+            term.span,
+            f"the value of this expression does not fit the type {term.type.value}",
+            '.pragma "overflow" "wrap" lets numbers wrap around',
         )
         return term
     return Constant(value, term.type, term.span)
@@ -85,7 +92,7 @@ def make(name: str, arguments: Sequence[Term], type: Type, span: tree.Span) -> T
     return Constant(shape.value(values), type, span)
 
 
-def _integer(name: str, values: list[int]) -> int:
+def _integer(name: str, values: list[int], wrapping: bool) -> int:
     if name == "neg":
         return -values[0]
     left, right = values
@@ -99,6 +106,8 @@ def _integer(name: str, values: list[int]) -> int:
         case "^":
             if right < 0:
                 return _quotient(1, left**-right) if abs(left) < 2 else 0
+            if wrapping:
+                return pow(left, right, _WORDS)
             if abs(left) > 1 and right > 64:
                 raise ArithmeticError("integer overflow")
             return int(left**right)
@@ -112,7 +121,7 @@ def _quotient(left: int, right: int) -> int:
     return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
-def _float(name: str, values: list[float]) -> float:
+def _float(name: str, values: list[float], wraps: bool) -> float:
     if name == "neg":
         return -values[0]
     left, right = values
@@ -124,12 +133,14 @@ def _float(name: str, values: list[float]) -> float:
         case "*":
             return left * right
         case "/":
-            return _divide(left, right)
+            return _divide(left, right, wraps)
         case _:
             return _power(left, right)
 
 
-def _divide(left: float, right: float) -> float:
+def _divide(left: float, right: float, wraps: bool) -> float:
+    if right == 0 and wraps:
+        return math.nan if left == 0 or left != left else math.copysign(math.inf, left)
     if right == 0:
         raise ArithmeticError("division by zero")
     return left / right

@@ -106,7 +106,8 @@ class Translation:
             case tree.Operation():
                 arguments = self._arguments(term, type_)
                 taken = 1 if term.name == "to_decimal" else len(arguments)  # its scale is that of the type
-                return formulas.Operation(named(term), arguments[:taken], type_, term.span)
+                name = "cat" if term.name == "+" and type_ is Type.SYMBOL else named(term)
+                return formulas.Operation(name, arguments[:taken], type_, term.span)
             case _:
                 return formulas.Wildcard(type_, term.span)
 

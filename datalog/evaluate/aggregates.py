@@ -114,7 +114,7 @@ class Aggregate:
         return runs
 
     def results(self, asked: Words, changed: Runs | None = None, heads: Rows | None = None) -> Words:
-        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits.
+        """The head rows of groups, or of rows of `needs`: those with source rows. EvaluationError if a result leaves 64 bits and must not.
 
         Groups are asked for since they have `changed`; `heads` are the head rows before that.
         """
@@ -169,7 +169,7 @@ class Aggregate:
         if heads is not None:
             sums[heads.which] = heads.rows[:, self.aggregate.keys + self._added]
         failed = add_integers(runs.rows, runs.columns, runs.each, runs.bounds, kind_of(function.types[0]), sums)
-        if failed >= 0:
+        if failed >= 0 and not function.wraps:
             raise self._failure(function, asked[failed])
         return sums
 
@@ -180,7 +180,8 @@ class Aggregate:
         heads[:, :before] = asked
         for place, (codes, failed) in enumerate(found):
             heads[:, before + place] = codes
-            if failed >= 0:  # always an error: without a row the group would pass for an empty one, whose sum is 0
+            if failed >= 0 and not self.aggregate.functions[place].wraps:
+                # Always an error: without a row the group would pass for an empty one, whose sum is 0.
                 raise self._failure(self.aggregate.functions[place], asked[failed])
         return heads
 
@@ -207,7 +208,7 @@ class Function:
         self._argument = aggregate.groups + bool(aggregate.needs)  # the first column of the arguments
         parameter = 0.5 if core.name == "median" else core.parameter
         self._fraction = Fraction(str(parameter)) if core.name in ("median", "quantile") else Fraction(0)
-        self._reading = Reading(values, core.name, core.types, parameter)
+        self._reading = Reading(values, core.name, core.types, parameter, core.wraps)
 
     def of_groups(self, block: Block, limbs: Limbs | None) -> Found:
         """The results of all groups; `limbs` are those of the sums."""

@@ -46,7 +46,6 @@ PROBLEMS = {
     code.DIVISION_BY_ZERO: ("divides by zero", "exclude zero in the body, for instance with `x != 0`"),
     code.OUT_OF_RANGE: ("has no value: the argument is outside the range of the result's type", "compare the argument in the body first"),
     code.NEGATIVE: ("has no value: the argument is negative", "an unsigned is 0 or more; exclude what is below in the body"),
-    code.NO_STEP: ("has a step of zero", "a step is above or below zero; exclude zero in the body"),
     code.NOT_A_NUMBER: ("has no value: the argument is NaN", "NaN comes from computations such as infinity - infinity"),
 }
 

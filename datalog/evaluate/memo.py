@@ -19,6 +19,7 @@ from datalog.store.rows import sort_distinct
 
 Words = NDArray[np.int64]
 SMALLEST_TABLE = 64
+NO_FAILURE = -1
 Function = tuple[str, tuple[Type, ...], Type]
 
 
@@ -74,8 +75,8 @@ class Memo:
             calls[:, -1] = results
             for row, message in failures.items():
                 calls[row, code.MEMO_KEY] *= -1
-                calls[row, -1] = len(self._failures)
-                self._failures.append(message)
+                calls[row, -1] = len(self._failures) if message else NO_FAILURE
+                self._failures += [message] if message else []
             self._add(calls)
 
     def why(self, failure: int) -> tuple[str, Exception | None]:

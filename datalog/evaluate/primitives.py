@@ -1,11 +1,13 @@
 """Functions that are computed on columns of distinct arguments, outside the kernel: those of symbols, text forms, dates, and the user's.
 
-Everything comes and goes as codes. A row for which a function has no value is told by a message; its code is meaningless.
+Everything comes and goes as codes. A row for which a function has no value is told by a message; its code is meaningless. Where the
+message is empty, that is no failure: the literal simply does not hold.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
 from typing import Any
@@ -13,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import InternalError
+from datalog.errors import InternalError, OddArgument
 from datalog.evaluate.calls import Computed, UserFunction, call_columns, call_rows, encode_results, message_of, results_by_row
 from datalog.evaluate.conversions import FROM_TEXT
 from datalog.evaluate.dates import between, calendar_part, convert, later
+from datalog.evaluate.patterns import BadPattern, compiled
 from datalog.ir.core import PyValue, Type
 from datalog.ir.primitives import CAST, ORDER
 from datalog.ir.spelling import spell_value
@@ -28,6 +31,7 @@ __all__ = ["ColumnFunctions", "UserFunction"]
 Words = NDArray[np.int64]
 
 KEPT_EXCEPTIONS = 16
+MOST_WARNINGS = 10  # of calls of one function
 ORDER_BYTES = 8
 
 
@@ -40,8 +44,10 @@ class ColumnFunctions:
     def __init__(self, values: Values, functions: Mapping[str, UserFunction] | None = None) -> None:
         self._values = values
         self.known = dict(functions or {})
+        self.functors: dict[str, UserFunction] = {}  # by how terms call them
         self.exceptions: dict[str, Exception] = {}
         self._caller: int | None = None
+        self._texts = _Texts()
 
     @property
     def calling(self) -> bool:
@@ -50,7 +56,7 @@ class ColumnFunctions:
 
     def compute(self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]) -> Computed:
         """Result codes of n distinct rows of arguments, one int64[n] of codes an argument, and why a row has no value."""
-        function = self.known.get(name)
+        function = self.known.get(name) or self.functors.get(name)
         if function is not None:
             return self._call(function, columns)
         if is_structural(name):
@@ -69,9 +75,20 @@ class ColumnFunctions:
                 return between(first, columns[1], arguments[0]), {}
             case "to_date" | "to_datetime" if arguments[0] is not Type.SYMBOL:
                 return convert(first, arguments[0], result)
-        compute = _function_of_values(name, arguments, result)
+        compute = self._function_of_values(name, arguments, result)
         results, failures = results_by_row(compute, arguments, columns, self._values, ValueError, str)
         return encode_results(results, failures, result, self._values), failures
+
+    def _function_of_values(self, name: str, arguments: tuple[Type, ...], result: Type) -> Callable[..., PyValue]:
+        """A function of Python values, which raises ValueError where it has none."""
+        if name in ("match", "substr"):
+            return self._texts.match if name == "match" else self._texts.substr
+        if name in FROM_TEXT and arguments == (Type.SYMBOL,):
+            convert_text = FROM_TEXT[name]
+            return lambda text: convert_text(text, result)
+        if name == "to_string" or (name in OF_TEXTS and arguments[0] is Type.SYMBOL):
+            return OF_TEXTS[name]
+        raise InternalError(f"{name}({', '.join(type.value for type in arguments)}) is no function of columns")
 
     def _cast(self, codes: Words, source: Type, result: Type) -> Words:
         if isinstance(source, Structure) and isinstance(result, Structure):
@@ -89,9 +106,12 @@ class ColumnFunctions:
         return structures.branches(columns[0], argument) if name == WHICH else structures.field(columns[0], argument, *argument.place(name))
 
     def _call(self, function: UserFunction, columns: Sequence[Words]) -> Computed:
-        call = call_columns if function.columns else call_rows
+        call = call_columns if function.columns and columns else call_rows
         self._caller = get_ident()
         try:
+            if function.codes:
+                computed: Computed = function.function(columns, len(columns[0]) if columns else 1, self._failed)
+                return computed
             return call(function, columns, self._values, self._failed)
         finally:
             self._caller = None
@@ -105,50 +125,44 @@ class ColumnFunctions:
         return message
 
 
-def _function_of_values(name: str, arguments: tuple[Type, ...], result: Type) -> Callable[..., PyValue]:
-    """A function of Python values, which raises ValueError where it has none."""
-    if name == "match":
-        return _Patterns().match
-    if name in FROM_TEXT and arguments == (Type.SYMBOL,):
-        convert_text = FROM_TEXT[name]
-        return lambda text: convert_text(text, result)
-    if name == "to_string" or (name in OF_TEXTS and arguments[0] is Type.SYMBOL):
-        return OF_TEXTS[name]
-    raise InternalError(f"{name}({', '.join(type.value for type in arguments)}) is no function of columns")
-
-
-class _Patterns:
-    """Regular expressions, each compiled once."""
+class _Texts:
+    """Functions of texts that warn of some arguments, and go on as Soufflé does."""
 
     def __init__(self) -> None:
-        self._known: dict[str, re.Pattern[str] | str] = {}  # or what is wrong with it
+        self._patterns: dict[str, re.Pattern[str] | None] = {}  # each is compiled once, and None is no regular expression
+        self._warnings = 0
 
     def match(self, pattern: str, text: str) -> bool:
-        known = self._known.get(pattern)
+        """Whether the whole text fits. ValueError without a message for a pattern that is none."""
+        if pattern not in self._patterns:
+            try:
+                self._patterns[pattern] = compiled(pattern)
+            except BadPattern as error:
+                self._patterns[pattern] = None
+                _warn(f"{shown(pattern)} is no regular expression: {error}; neither `match` nor `!match` holds")
+        known = self._patterns[pattern]
         if known is None:
-            known = self._known[pattern] = _compile(pattern)
-        if isinstance(known, str):
-            raise ValueError(known)
+            raise ValueError
         return known.fullmatch(text) is not None
 
+    def substr(self, text: str, start: int, length: int) -> str:
+        """A part of the text: all that is left, if the length is negative or too great; nothing, if it begins nowhere in the text."""
+        if 0 <= start <= len(text):
+            return text[start : start + length] if length >= 0 else text[start:]
+        self._warnings += 1
+        if self._warnings <= MOST_WARNINGS:
+            _warn(f"{shown(text)} has no place {start}, and its part from there is empty")
+        elif self._warnings == MOST_WARNINGS + 1:
+            _warn("more such parts of texts are empty, and are not told of")
+        return ""
 
-def _compile(pattern: str) -> re.Pattern[str] | str:
-    try:
-        return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        return f"{shown(pattern)} is no regular expression: {error}"
+
+def _warn(message: str) -> None:
+    warnings.warn_explicit(OddArgument(message), None, "<program>", 0)
 
 
 def _cat(*texts: str) -> str:
     return "".join(texts)
-
-
-def _substr(text: str, start: int, length: int) -> str:
-    if not 0 <= start <= len(text):
-        raise ValueError(f"{shown(text)} has no place {start}")
-    if length < 0:
-        raise ValueError(f"{length} is no length")
-    return text[start : start + length]
 
 
 def _contains(part: str, text: str) -> bool:
@@ -165,11 +179,15 @@ def _order(text: str) -> int:
     return int.from_bytes(head.ljust(ORDER_BYTES, b"\0"), "big") - 2**63
 
 
+def _to_string(value: PyValue) -> str:
+    """As Soufflé has it, a float has six digits behind the point."""
+    return f"{value:.6f}" if isinstance(value, float) else spell_value(value)
+
+
 OF_TEXTS: dict[str, Callable[..., Any]] = {
-    "to_string": spell_value,
+    "to_string": _to_string,
     "cat": _cat,
     "strlen": len,
-    "substr": _substr,
     "contains": _contains,
     "lower": str.lower,
     "upper": str.upper,

@@ -23,14 +23,15 @@ Words = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Counts = dict[int, int]  # of each value, by its place among all values
 
-LARGEST = 2**64  # no integer product that has become larger comes back, unless by a factor 0
+WORDS = 2**64
+LARGEST = WORDS  # no integer product that has become larger comes back, unless by a factor 0
 
 
 class Reading:
-    """One function of the rows of ranges. `types` are those of its arguments."""
+    """One function of the rows of ranges. `types` are those of its arguments. With `wraps` products are taken modulo 2⁶⁴."""
 
-    def __init__(self, values: Values, function: str, types: Sequence[Type], parameter: PyValue | None) -> None:
-        self._values, self._function, self._types, self._parameter = values, function, types, parameter
+    def __init__(self, values: Values, function: str, types: Sequence[Type], parameter: PyValue | None, wraps: bool = False) -> None:
+        self._values, self._function, self._types, self._parameter, self._wraps = values, function, types, parameter, wraps
 
     def of(self, arguments: Words, counts: Words, bounds: Words, ranks: Words) -> tuple[Words, Flags]:
         """The codes of the results, and which of them 64 bits do not hold.
@@ -80,9 +81,12 @@ class Reading:
             products = [math.prod((floats[place] for place in _repeated(have)), start=1.0) for have in counted]
             return self._values.encode_column(products, type), fine
         low, high = (0, 2**64) if type is Type.UNSIGNED else (-(2**63), 2**63)
-        exact = [_product({value: have[place] for place in have if isinstance(value := values[place], int)}) for have in counted]
-        failed = np.array([not low <= product < high for product in exact], np.bool_)
-        return self._values.encode_column([product if low <= product < high else 0 for product in exact], type), failed
+        product = _product_of_words if self._wraps else _product
+        exact = [product({value: have[place] for place in have if isinstance(value := values[place], int)}) for have in counted]
+        if self._wraps and low < 0:
+            exact = [word if word < high else word - WORDS for word in exact]
+        failed = np.array([not low <= value < high for value in exact], np.bool_)
+        return self._values.encode_column([value if low <= value < high else 0 for value in exact], type), failed
 
     def _in_order(self, codes: Words, type: Type) -> tuple[Words, Words]:
         """The distinct codes in the order of their values, and for each code its place among them."""
@@ -113,6 +117,14 @@ def _at_rank(counted: Counts, rank: int) -> int:
         if rank <= 0:
             return place
     raise InternalError("a rank lies beyond the rows of its range")
+
+
+def _product_of_words(factors: dict[int, int]) -> int:
+    """The product of powers modulo 2⁶⁴."""
+    product = 1
+    for base, exponent in factors.items():
+        product = product * pow(base, exponent, WORDS) % WORDS
+    return product
 
 
 def _product(factors: dict[int, int]) -> int:

@@ -84,7 +84,8 @@ CAST = "@as"  # takes the 64 bits of a value for one of another type; written as
 
 PRIMITIVES: dict[str, tuple[Primitive, ...]] = {}
 for _primitive in (
-    *(Primitive(name, (_same(NUMERIC),) * 2, _same(NUMERIC)) for name in ("+", "-", "*", "/")),
+    Primitive("+", (_same(NUMERIC | {Type.SYMBOL}),) * 2, _same(NUMERIC | {Type.SYMBOL})),  # of symbols: `cat`, which it is analysed to
+    *(Primitive(name, (_same(NUMERIC),) * 2, _same(NUMERIC)) for name in ("-", "*", "/")),
     Primitive("%", (_same(WHOLE | DECIMALS),) * 2, _same(WHOLE | DECIMALS)),
     Primitive("^", (_same(PLAIN),) * 2, _same(PLAIN)),
     Primitive("neg", (_same(NUMERIC),), _same(NUMERIC)),
@@ -112,7 +113,7 @@ for _primitive in (
     Primitive("seconds_between", (_DATETIME, _DATETIME), _NUMBER, total=True),
     Primitive("cat", (_SYMBOL, _SYMBOL), _SYMBOL, variadic=True, total=True),
     Primitive("strlen", (_SYMBOL,), _NUMBER, total=True),
-    Primitive("substr", (_SYMBOL, _NUMBER, _NUMBER), _SYMBOL),
+    Primitive("substr", (_SYMBOL, _NUMBER, _NUMBER), _SYMBOL, total=True),
     *(Primitive(name, (_SYMBOL,), _SYMBOL, total=True) for name in ("lower", "upper", "trim")),
     Primitive("replace", (_SYMBOL,) * 3, _SYMBOL, total=True),
     Primitive("ord", (Slot(ANY - {Type.UNSIGNED, Type.FLOAT}, parts=True),), _NUMBER, total=True),
@@ -150,7 +151,7 @@ def always_has_value(name: str, arguments: Sequence[Type], result: Type) -> bool
     source = arguments[0]
     match name:
         case "+" | "-" | "*" | "^" | "neg" | "abs":
-            return source is Type.FLOAT
+            return source in (Type.FLOAT, Type.UNSIGNED)
         case "to_number":
             return source not in (Type.UNSIGNED, Type.FLOAT, Type.SYMBOL)
         case "to_unsigned":

@@ -3,8 +3,9 @@
 Codes are those of `datalog/store/values.py`: a number is itself, an unsigned has its top bit flipped, a float is its
 bits mapped so that integer order is float order, with one NaN (the greatest) and one zero; a decimal is a whole number of
 its smallest unit, of which `unit` make 1; a bool is 0 or 1.
-What has no value sets STATE_ERROR; nothing wraps but shifts. Signed sums and products are taken on unsigned words: the
-compiler may assume that signed ones do not overflow, and then drops the very test for it.
+Sums, products and powers of unsigned are taken modulo 2⁶⁴, and so are numbers of KIND_WRAPPING; everything else that has no value sets
+STATE_ERROR. Signed sums and products are taken on unsigned words: the compiler may assume that signed ones do not overflow,
+and then drops the very test for it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from datalog.kernels.encoding import (
     DIVISION_BY_ZERO,
     KIND_FLOAT,
     KIND_NUMBER,
+    KIND_UNCHECKED,
     KIND_UNSIGNED,
+    KIND_WRAPPING,
     NEGATIVE,
     NO_ERROR,
     NOT_A_NUMBER,
@@ -120,15 +123,36 @@ def _apply_number(operation: int, left: np.int64, right: np.int64, state: Words)
     return quotient if operation == CODE_DIVIDE else remainder
 
 
-# --- unsigned ----------------------------------------------------------------------------------------------------------------
+# --- modulo 2⁶⁴ ------------------------------------------------------------------------------------------------------------------
 
 
 @device
-def _multiply_unsigned(left: np.uint64, right: np.uint64, state: Words) -> np.uint64:
-    product = left * right
-    if left != np.uint64(0) and product // left != right:
-        state[STATE_ERROR] = OVERFLOW
-    return product
+def _apply_words(operation: int, left: np.uint64, right: np.uint64) -> np.uint64:
+    """What numbers with and without a sign have in common: sums, differences, products and powers."""
+    if operation == CODE_ADD:
+        return left + right
+    if operation == CODE_SUBTRACT:
+        return left - right
+    if operation == CODE_MULTIPLY:
+        return left * right
+    result = np.uint64(1)
+    base = left
+    exponent = right
+    while exponent > np.uint64(0):
+        if exponent & np.uint64(1):
+            result = result * base
+        exponent = exponent >> np.uint64(1)
+        base = base * base
+    return result
+
+
+@device
+def _apply_wrapping(operation: int, left: np.int64, right: np.int64, state: Words) -> np.int64:
+    if operation == CODE_DIVIDE and right == -1:
+        return number_of(_apply_words(int(CODE_SUBTRACT), np.uint64(0), word_of(left)))
+    if operation in (CODE_DIVIDE, CODE_REMAINDER) or (operation == CODE_POWER and right < 0):
+        return _apply_number(operation, left, right, state)
+    return number_of(_apply_words(operation, word_of(left), word_of(right)))
 
 
 @device
@@ -136,26 +160,8 @@ def _apply_unsigned(operation: int, left_code: np.int64, right_code: np.int64, s
     left = word_of(left_code ^ LOWEST)
     right = word_of(right_code ^ LOWEST)
     result = np.uint64(0)
-    if operation == CODE_ADD:
-        result = left + right
-        if result < left:
-            state[STATE_ERROR] = OVERFLOW
-    elif operation == CODE_SUBTRACT:
-        result = left - right
-        if right > left:
-            state[STATE_ERROR] = OVERFLOW
-    elif operation == CODE_MULTIPLY:
-        result = _multiply_unsigned(left, right, state)
-    elif operation == CODE_POWER:
-        result = np.uint64(1)
-        exponent = right
-        base = left
-        while exponent > np.uint64(0) and state[STATE_ERROR] == NO_ERROR:
-            if exponent & np.uint64(1):
-                result = _multiply_unsigned(result, base, state)
-            exponent = exponent >> np.uint64(1)
-            if exponent > np.uint64(0):
-                base = _multiply_unsigned(base, base, state)
+    if operation not in (CODE_DIVIDE, CODE_REMAINDER):
+        result = _apply_words(operation, left, right)
     elif right == np.uint64(0):
         state[STATE_ERROR] = DIVISION_BY_ZERO
     elif operation == CODE_DIVIDE:
@@ -184,6 +190,18 @@ def _apply_float(operation: int, left_code: np.int64, right_code: np.int64, stat
         state[STATE_ERROR] = DIVISION_BY_ZERO
         return np.int64(0)
     return code_of(left / right)
+
+
+@device
+def _divide_unchecked(left_code: np.int64, right_code: np.int64) -> np.int64:
+    """As IEEE has it; zeros have no sign here."""
+    left = float_of(left_code)
+    right = float_of(right_code)
+    if right != 0.0:
+        return code_of(left / right)
+    if left == 0.0 or left != left:
+        return code_of(np.nan)
+    return code_of(np.inf if left > 0.0 else -np.inf)
 
 
 # --- bits --------------------------------------------------------------------------------------------------------------------
@@ -230,6 +248,10 @@ def apply_two(operation: int, kind: int, left: np.int64, right: np.int64, unit: 
             return _apply_float(operation, left, right, state)
         if kind == KIND_UNSIGNED:
             return _apply_unsigned(operation, left, right, state)
+        if kind == KIND_WRAPPING:
+            return _apply_wrapping(operation, left, right, state)
+        if kind == KIND_UNCHECKED:
+            return _divide_unchecked(left, right)
         return apply_decimal(operation, left, right, unit, state)
     if operation == CODE_LEAST:
         return np.int64(min(left, right))
@@ -246,12 +268,16 @@ def apply_one(operation: int, kind: int, code: np.int64, unit: int, state: Words
             return code_of(-float_of(code))
         if kind == KIND_UNSIGNED:
             return _apply_unsigned(int(CODE_SUBTRACT), np.int64(LOWEST), code, state)
+        if kind == KIND_WRAPPING:
+            return _apply_wrapping(int(CODE_SUBTRACT), np.int64(0), code, state)
         return _apply_number(int(CODE_SUBTRACT), np.int64(0), code, state)
     if operation == CODE_ABSOLUTE:
         if kind == KIND_FLOAT:
             return code_of(abs(float_of(code)))
         if kind == KIND_UNSIGNED or code >= 0:
             return np.int64(code)
+        if kind == KIND_WRAPPING:
+            return _apply_wrapping(int(CODE_SUBTRACT), np.int64(0), code, state)
         return _apply_number(int(CODE_SUBTRACT), np.int64(0), code, state)
     if operation == CODE_COMPLEMENT:
         return np.int64(~code)  # of an unsigned, too: the flipped top bit is complemented with the others

@@ -87,15 +87,16 @@ CODE_NEGATE, CODE_ABSOLUTE, CODE_COMPLEMENT, CODE_NOT = 32, 33, 34, 35  # from h
 CODE_TO_NUMBER, CODE_TO_UNSIGNED, CODE_TO_FLOAT, CODE_TO_DECIMAL = 36, 37, 38, 39
 CODE_KIND = 64  # operation + kind of the arguments * CODE_KIND; the operand is the unit of a decimal: 10 to its scale
 KIND_NUMBER, KIND_UNSIGNED, KIND_FLOAT, KIND_DECIMAL = 0, 1, 2, 3
+KIND_WRAPPING, KIND_UNCHECKED = 4, 5  # numbers and floats in arithmetic as the machine has it, which overflow and division by 0 do not end
 
 # --- errors of expressions --------------------------------------------------------------------------------------------------
 NO_ERROR, OVERFLOW, DIVISION_BY_ZERO, OUT_OF_RANGE, NEGATIVE, NOT_A_NUMBER = 0, 1, 2, 3, 4, 5
-NO_STEP = 6  # a range with a step of zero
-CALL_FAILED = 7  # the memo says so; STATE_FAILURE is the number of the reason
-MISSED = 8  # the memo does not know the call; never seen outside of the kernel
+CALL_FAILED = 6  # the memo says so; STATE_FAILURE is the number of the reason
+MISSED = 7  # the memo does not know the call; never seen outside of the kernel
+NO_VALUE = 8  # the memo says that there is no value, and that this is no failure; never seen outside of the kernel
 
 # --- memo: what calls gave, in a hash table with linear probing; a column each for the key, the arguments and the result ------
-MEMO_KEY = 0  # 0: free; number of the function + 1; negative: there is no value, and the result is the number of the reason
+MEMO_KEY = 0  # 0: free; number of the function + 1; negative: there is no value, and the result is the number of the reason, or -1
 MEMO_ARGUMENTS = 1
 MEMO_BESIDES = 2  # columns that are no arguments
 MEMO_FACTOR = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio

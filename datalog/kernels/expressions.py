@@ -37,6 +37,7 @@ from datalog.kernels.encoding import (
     MEMO_KEY,
     MISSED,
     NO_ERROR,
+    NO_VALUE,
     NOT_EQUAL,
     PLAN_CHECKS_AT,
     STATE_ARGUMENTS_AT,
@@ -77,8 +78,8 @@ def _call(memo: Words, function: int, count: int, state: Words, first: int) -> N
         state[STATE_ERROR] = MISSED
         state[STATE_ARGUMENTS_AT] = first
     elif memo[row, MEMO_KEY] < 0:
-        state[STATE_ERROR] = CALL_FAILED
         state[STATE_FAILURE] = memo[row, memo.shape[1] - 1]
+        state[STATE_ERROR] = CALL_FAILED if state[STATE_FAILURE] >= 0 else NO_VALUE
     else:
         state[first] = memo[row, memo.shape[1] - 1]
 

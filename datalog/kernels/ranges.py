@@ -2,6 +2,7 @@
 
 Integers of all kinds are counted exactly in 64 bits without a sign, and always upwards. A sum of floats is rounded at
 each step, so that floats are walked through from the start; a step that is too small to change the value ends the range.
+With a step of 0 a range has its start alone, if that is not its end, as for Soufflé.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from datalog.kernels.encoding import (
     LEVEL_START,
     LEVEL_STEP,
     LEVEL_TARGET,
-    NO_STEP,
     NOT_A_NUMBER,
     STATE_ERROR,
     STATE_STEPS,
@@ -33,7 +33,7 @@ WHOLE_SUMS = 2.0**52  # sums and differences of whole floats up to here are exac
 def spread(kind: int, default: int, state: Words, at: int) -> None:
     """Turn (start, end, step) at state[at:] into (least, greatest, step without sign) for integers; floats stay as they are.
 
-    Without a `default` the step is given; with one, it is that, downwards where the end lies below. Sets STATE_ERROR.
+    Without a `default` the step is given; with one, it is that, downwards where the end lies below. Sets STATE_ERROR for NaN.
     """
     start = state[at]
     end = state[at + 1]
@@ -43,8 +43,12 @@ def spread(kind: int, default: int, state: Words, at: int) -> None:
         step_size = float_of(state[at + 2])
         if float_of(start) != float_of(start) or float_of(end) != float_of(end) or step_size != step_size:
             state[STATE_ERROR] = NOT_A_NUMBER
+        elif step_size == 0.0 and start != end:  # the end comes to be beside the start; -1 is a code of no float
+            below = start - 1 if start != 0 else -2
+            state[at + 1] = below if end < start else start + 1
+            state[at + 2] = code_of(-1.0 if end < start else 1.0)
         elif step_size == 0.0:
-            state[STATE_ERROR] = NO_STEP
+            state[at + 2] = code_of(1.0)
         return
     rising = end >= start
     step = word_of(default)
@@ -54,12 +58,14 @@ def spread(kind: int, default: int, state: Words, at: int) -> None:
     elif default == 0:
         rising = state[at + 2] > 0
         step = magnitude_of(state[at + 2])
-    if step == np.uint64(0):
-        state[STATE_ERROR] = NO_STEP
-        return
     least = np.int64(0)
     greatest = np.int64(-1)
-    if rising and start < end:
+    if step == np.uint64(0):
+        step = np.uint64(1)
+        if start != end:
+            least = np.int64(start)
+            greatest = np.int64(start)
+    elif rising and start < end:
         length = word_of(end) - word_of(start) - np.uint64(1)
         least = np.int64(start)
         greatest = number_of(word_of(start) + length // step * step)

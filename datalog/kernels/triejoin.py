@@ -60,6 +60,7 @@ from datalog.kernels.encoding import (
     NEGATION_VALUES_AT,
     NEGATION_WORDS,
     NO_ERROR,
+    NO_VALUE,
     OUTPUT_FULL,
     PAUSED,
     PLAN_DEPTHS,
@@ -493,10 +494,10 @@ def complete(
         if state[STATE_ERROR] != NO_ERROR:
             if state[STATE_ERROR] == MISSED:
                 _defer(plan, prefixes, state, missed)
-            elif state[STATE_TRUSTED] == 0:
-                status = FAILED
-                break
-            else:
+            elif state[STATE_ERROR] != NO_VALUE:
+                if state[STATE_TRUSTED] == 0:
+                    status = FAILED
+                    break
                 state[STATE_FAILURES] += 1
             state[STATE_ERROR] = NO_ERROR
     state[STATE_MODE] = mode

@@ -68,7 +68,8 @@ class Joins:
 
     def join(self, plan: RulePlan, output: Sequence[int] | None = None) -> Join:
         """The join of a plan whose arrangements are there; `output` as for `encode_plan`."""
-        return Join(encode_plan(plan, self._values.encode, self.memo.number, self._shape, output), self._surroundings)
+        encoded = encode_plan(plan, self._values.encode, self.memo.number, self._shape, output, self.program.wraps)
+        return Join(encoded, self._surroundings)
 
     def support(self, rule: int) -> SupportJoin:
         return self._supports[rule]

@@ -46,10 +46,10 @@ class EncodedPlan:
 
 
 class _Encoder:
-    def __init__(self, plan: RulePlan, encode: Encode, number: Number) -> None:
+    def __init__(self, plan: RulePlan, encode: Encode, number: Number, wraps: bool) -> None:
         self.plan = plan
         self.depth_of = {variable: depth for depth, variable in enumerate(plan.order)}
-        self.code = Postfix(encode, number, self.depth_of)
+        self.code = Postfix(encode, number, self.depth_of, wraps)
         self.compares_symbols = False
 
     def check(self, check: CoreFilter) -> list[int]:
@@ -66,14 +66,16 @@ class _Encoder:
         return at
 
 
-def encode_plan(plan: RulePlan, encode: Encode, number: Number, shape: Shape, output: Sequence[int] | None = None) -> EncodedPlan:
+def encode_plan(
+    plan: RulePlan, encode: Encode, number: Number, shape: Shape, output: Sequence[int] | None = None, wraps: bool = False
+) -> EncodedPlan:
     """Encode `plan`. `encode` gives the code of a constant, `number` the number of a function that the kernel does not
     compute, `shape` the tree that serves an atom's columns.
 
     `output` lists the variables that make up an output row: the head's, unless said otherwise; YOUNGEST is the greatest
-    stamp of the prefix and of the plan's stamped atoms.
+    stamp of the prefix and of the plan's stamped atoms. With `wraps` arithmetic is that of the machine (`CoreProgram.wraps`).
     """
-    out = _Encoder(plan, encode, number)
+    out = _Encoder(plan, encode, number, wraps)
     atoms = (*plan.positive, *plan.negated)
     slot_of = {atom.number: slot for slot, atom in enumerate(atoms)}
     shapes = [shape(atom.predicate, atom.columns) for atom in atoms]

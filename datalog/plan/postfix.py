@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from datalog.ir.core import Apply, Expression, PyValue, Reference, Type, Value
 from datalog.kernels import encoding as code
+from datalog.kernels.codes import LOWEST
 from datalog.syntax.tree import Span
 
 Encode = Callable[[PyValue, Type], int]
@@ -35,18 +36,19 @@ ARITHMETIC = {
     "min": code.CODE_LEAST,
     "max": code.CODE_GREATEST,
 }
+WRAPPING = ("+", "-", "*", "/", "%", "^", "neg", "abs")
 KINDS = {Type.UNSIGNED: code.KIND_UNSIGNED, Type.FLOAT: code.KIND_FLOAT}  # all others count as numbers do
 
 
 class Postfix:
     """The code section of a plan as it grows. `operations` maps the offsets of operations back to the rule."""
 
-    def __init__(self, encode: Encode, number: Number, depth_of: dict[int, int]) -> None:
+    def __init__(self, encode: Encode, number: Number, depth_of: dict[int, int], wraps: bool = False) -> None:
         self.words: list[int] = []
         self.operations: dict[int, tuple[Apply, Span]] = {}
         self.deepest = 1  # words that the deepest expression needs
         self.arguments = 0  # the most that a function is called with
-        self._encode, self._number, self._depth_of = encode, number, depth_of
+        self._encode, self._number, self._depth_of, self._wraps = encode, number, depth_of, wraps
 
     def expression(self, expression: Expression) -> int:
         """Append the code of an expression; returns its offset within the section."""
@@ -74,7 +76,8 @@ class Postfix:
                 if name == "range":
                     self._range(expression, height)
                 elif name in ARITHMETIC:
-                    self._operate(expression, ARITHMETIC[name] + kind_of(expression) * code.CODE_KIND, unit_of(expression.type))
+                    kind = wrapping_kind_of(expression) if self._wraps else kind_of(expression)
+                    self._operate(expression, ARITHMETIC[name] + kind * code.CODE_KIND, unit_of(expression.type))
                 elif is_conversion(expression):
                     self._convert(expression, height)
                 else:
@@ -124,6 +127,8 @@ class Postfix:
                 self._operate(whole, code.CODE_NOT)
             case "to_float" if source is not Type.FLOAT:
                 self._operate(whole, code.CODE_TO_FLOAT + (decimal if unit else kind), unit)
+            case "to_number" | "to_unsigned" if self._wraps and {source, whole.type} == {Type.NUMBER, Type.UNSIGNED}:
+                self._by(whole, code.CODE_EXCLUSIVE_OR, LOWEST, height)  # the bits stay as they are
             case "to_number" | "to_unsigned" if source is not whole.type:
                 if unit > 1:
                     self._by(whole, code.CODE_DIVIDE, unit, height)
@@ -161,6 +166,13 @@ def kind_of(expression: Apply) -> int:
     if expression.type.scale >= 0 and expression.name in "*/":
         return code.KIND_DECIMAL
     return KINDS.get(expression.type, code.KIND_NUMBER)
+
+
+def wrapping_kind_of(expression: Apply) -> int:
+    """The same where arithmetic is that of the machine."""
+    if expression.type is Type.NUMBER and expression.name in WRAPPING:
+        return code.KIND_WRAPPING
+    return code.KIND_UNCHECKED if expression.type is Type.FLOAT and expression.name == "/" else kind_of(expression)
 
 
 def unit_of(type: Type) -> int:

@@ -57,10 +57,8 @@ def unsigned(name: str, left: int, right: int) -> int | None:
     if name in "/%":
         return None if right == 0 else left // right if name == "/" else left % right
     if name == "^":
-        result = left**right if left < 2 or right < 65 else None
-    else:
-        result = {"+": left + right, "-": left - right, "*": left * right, "neg": -left}[name]
-    return result if result is not None and 0 <= result < 2**64 else None
+        return pow(left, right, 2**64)
+    return {"+": left + right, "-": left - right, "*": left * right, "neg": -left}[name] % 2**64
 
 
 def solve(rule: CoreRule, rows: set[Row], values: Values) -> set[tuple[object, ...]]:

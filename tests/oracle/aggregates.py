@@ -15,7 +15,7 @@ from operator import and_, or_, xor
 from typing import Any
 
 from tests.oracle.rules import Row, Value
-from tests.oracle.values import fitting, ordered, plain, scale_of, spelled
+from tests.oracle.values import ordered, plain, scale_of, spelled, wrapped
 
 
 def aggregate(function: str, rows: Sequence[Row], type: str, parameter: Any = None) -> Value | None:
@@ -27,7 +27,7 @@ def aggregate(function: str, rows: Sequence[Row], type: str, parameter: Any = No
     values: list[Any] = sorted((row[0] for row in rows), key=ordered)
     match function:
         case "sum":
-            return _sum(values) if type == "float" else fitting(sum(map(Fraction, values), Fraction(0)), type, f"the sum of {values}")
+            return _sum(values) if type == "float" else wrapped(sum(map(Fraction, values), Fraction(0)), type, f"the sum of {values}")
         case "mean":
             return _sum(values, len(values))
         case "min":
@@ -79,7 +79,7 @@ def _sum(values: Sequence[Any], divisor: int = 1) -> float:
 def _product(values: Sequence[Any], type: str) -> Value:
     if type == "float":
         return plain(reduce(lambda left, right: left * right, values, 1.0))
-    return fitting(Fraction(math.prod(values)), type, f"the product of {values}")
+    return wrapped(Fraction(math.prod(values)), type, f"the product of {values}")
 
 
 def _quoted(value: Any) -> str:

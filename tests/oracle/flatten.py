@@ -72,6 +72,8 @@ class _Flattening:
                 plain = Compare(operator, self._term(left, lifted, outside), self._term(right, lifted, outside))
             case Test(term):
                 plain = Compare("=", self._term(term, lifted, outside), Const(True, "bool"))
+            case Not((Test(term),)):
+                plain = Compare("=", self._term(term, lifted, outside), Const(False, "bool"))
             case Not(body):
                 plain = Not(self._conjunction(body, outside))
             case Or(branches):

@@ -41,7 +41,7 @@ from tests.oracle.tables import MISSING, REASON, Tables, join, value_of
 from tests.oracle.values import RANGES as RANGES
 from tests.oracle.values import OracleArithmeticError as OracleArithmeticError
 from tests.oracle.values import compute as compute
-from tests.oracle.values import inverse, ordered, range_of
+from tests.oracle.values import NoValue, inverse, ordered, range_of, wraps
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -57,8 +57,16 @@ class OracleConflictError(ValueError):
     """A key of a functional predicate has two values."""
 
 
-def evaluate(program: Program, facts: Mapping[str, Set[Row]], failing: str = "error") -> dict[str, set[Row]]:
+def evaluate(program: Program, facts: Mapping[str, Set[Row]], failing: str = "error", overflow: str = "error") -> dict[str, set[Row]]:
     """All relations of `program` on `facts`. Raises OracleArithmeticError and OracleConflictError."""
+    before = wraps.set(overflow == "wrap")
+    try:
+        return _evaluate(program, facts, failing)
+    finally:
+        wraps.reset(before)
+
+
+def _evaluate(program: Program, facts: Mapping[str, Set[Row]], failing: str) -> dict[str, set[Row]]:
     tables = Tables({predicate: set(facts.get(predicate, ())) for predicate in program.types}, failing == "skip")
     for stratum in strata(program):
         growing = True
@@ -142,8 +150,8 @@ def _assignments(head: Atom, body: tuple[Literal, ...], tables: Tables, wanted: 
             raise OracleArithmeticError(f"{row[0]} in a rule for {head.predicate}")
         try:
             yield row, tuple(value_of(term, position, row) for term in head.terms)
-        except OracleArithmeticError:
-            if not tables.skip:
+        except OracleArithmeticError as error:
+            if not tables.skip and not isinstance(error, NoValue):
                 raise
 
 
@@ -192,6 +200,8 @@ def _compare(literal: Compare, names: tuple[str, ...], rows: set[Row]) -> tuple[
                     result.add(row)
             else:
                 result.update((*row, value) for value in _solutions(left, value_of(right, position, row), position, row))
+        except NoValue:
+            continue
         except OracleArithmeticError as error:
             result.add((str(error), *row[1:], *((MISSING,) if fresh else ())))
     return ((*names, fresh) if fresh else names), result
@@ -249,6 +259,8 @@ def _groups(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) 
             arguments: tuple[Any, ...] = ()
             try:
                 arguments = tuple(value_of(term, position, row) for total in fold.totals for term in total.arguments)
+            except NoValue:
+                continue
             except OracleArithmeticError as error:
                 reason = reason or str(error)
             if reason and tables.skip:

@@ -1,7 +1,7 @@
 """What primitives compute, by Python's own integers, fractions, dates and regular expressions.
 
-Integers never wrap, `/` truncates, decimals are fractions rounded half to even at their scale. Float operations follow IEEE 754,
-with -0.0 = 0.0, except that nothing is divided by zero.
+Unsigned are taken modulo 2⁶⁴, and numbers where they wrap around; `/` truncates, decimals are fractions rounded half to even at their
+scale. Float operations follow IEEE 754, with -0.0 = 0.0, except that nothing is divided by zero unless numbers wrap around.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -33,6 +34,13 @@ class OracleArithmeticError(ArithmeticError):
     """A satisfying assignment needs a value that does not exist."""
 
 
+class NoValue(OracleArithmeticError):
+    """There is no value, and so the literal does not hold; that is no error."""
+
+
+wraps: ContextVar[bool] = ContextVar("wraps", default=False)  # whether arithmetic is that of the machine
+
+
 def plain(value: float) -> float:
     """The value itself, except that there is one zero and one NaN, which is one object and so equal to itself in a row."""
     return math.nan if value != value else value + 0.0
@@ -51,14 +59,16 @@ def scale_of(type: str) -> int | None:
 def compute(name: str, values: list[Any], type: str) -> Value:
     """One operation with a result of `type`. Raises OracleArithmeticError if the result does not exist or its type does not hold it."""
     if name in ("-", "neg") and len(values) == 1:
-        return fitting(-Fraction(values[0]), type, f"-{values[0]}") if type != "float" else plain(-float(values[0]))
+        return wrapped(-Fraction(values[0]), type, f"-{values[0]}") if type != "float" else plain(-float(values[0]))
     if name in _ARITHMETIC:
         left, right = values
+        if type == "symbol":
+            return str(left + right)
         return _arithmetic(name, left, right, type)
     if name in _NAMED:
         return _NAMED[name](*values)
     if name == "abs":
-        return fitting(abs(Fraction(values[0])), type, f"abs({values[0]})") if type != "float" else abs(float(values[0]))
+        return wrapped(abs(Fraction(values[0])), type, f"abs({values[0]})") if type != "float" else abs(float(values[0]))
     if name in ("min", "max"):
         least: Value = (min if name == "min" else max)(values, key=ordered)
         return least
@@ -76,11 +86,11 @@ def compute(name: str, values: list[Any], type: str) -> Value:
 
 
 def range_of(arguments: list[Any], type: str) -> Iterator[Value]:
-    """from, from + step, … before the end; the step is 1, or -1 where the end is less. OracleArithmeticError for a step of 0."""
+    """from, from + step, … before the end; the step is 1, or -1 where the end is less. With a step of 0: from, if that is not the end."""
     first, end = Fraction(arguments[0]), Fraction(arguments[1])
     step = Fraction(arguments[2]) if len(arguments) == 3 else Fraction(1 if first <= end else -1)
     if step == 0:
-        raise OracleArithmeticError("a range with a step of 0")
+        step = end - first or Fraction(1)
     while first < end if step > 0 else first > end:
         yield float(first) if type == "float" else fitting(first, type, "range")
         first += step
@@ -98,9 +108,17 @@ def inverse(name: str, arguments: list[Any], place: int, result: Any, type: str)
     else:
         exact = result + Fraction(arguments[1]) if place == 0 else Fraction(arguments[0]) - result
     try:
-        return fitting(exact, type, name)
+        return wrapped(exact, type, name)
     except OracleArithmeticError:
         return None
+
+
+def wrapped(exact: Fraction, type: str, shown: str) -> Value:
+    """The value of arithmetic: of unsigned, and of numbers where they wrap around, the last 64 bits."""
+    if type == "unsigned" or (type == "number" and wraps.get()):
+        low, _ = RANGES[type]
+        return (int(exact) - low) % BITS + low
+    return fitting(exact, type, shown)
 
 
 def fitting(exact: Fraction, type: str, shown: str) -> Value:
@@ -136,21 +154,25 @@ def spelled(value: Any) -> str:
 def _arithmetic(name: str, left: Any, right: Any, type: str) -> Value:
     shown = f"{left} {name} {right}"
     if name in "/%" and right == 0:
-        raise OracleArithmeticError(shown)
+        if type != "float" or not wraps.get():
+            raise OracleArithmeticError(shown)
+        return math.nan if left == 0 or left != left else math.copysign(math.inf, left)
     if type == "float":
         return _float(name, float(left), float(right))
     a, b = Fraction(left), Fraction(right)
     match name:
         case "+":
-            return fitting(a + b, type, shown)
+            return wrapped(a + b, type, shown)
         case "-":
-            return fitting(a - b, type, shown)
+            return wrapped(a - b, type, shown)
         case "*":
-            return fitting(a * b, type, shown)
+            return wrapped(a * b, type, shown)
         case "^":
+            if right >= 0 and (type == "unsigned" or wraps.get()):
+                return wrapped(Fraction(pow(left, right, BITS)), type, shown)
             return fitting(_power(int(left), int(right), shown), type, shown)
         case "/":
-            return fitting(Fraction(math.trunc(a / b)) if scale_of(type) is None else a / b, type, shown)
+            return wrapped(Fraction(math.trunc(a / b)) if scale_of(type) is None else a / b, type, shown)
     return fitting(a - b * math.trunc(a / b), type, shown)
 
 
@@ -183,16 +205,16 @@ def _pattern(value: int, type: str) -> int:
 
 
 def _substr(text: str, first: int, length: int) -> str:
-    if not 0 <= first <= len(text) or length < 0:
-        raise OracleArithmeticError(f"substr({text!r}, {first}, {length})")
-    return text[first : first + length]
+    last = len(text) if length < 0 else first + length
+    return "".join(character for place, character in enumerate(text) if 0 <= first <= place < last)
 
 
 def _match(pattern: str, text: str) -> bool:
+    """Of patterns that Python reads as C++ does, or that both refuse."""
     try:
         return re.fullmatch(pattern, text) is not None
     except re.error:
-        raise OracleArithmeticError(f"{pattern!r} is no regular expression") from None
+        raise NoValue(pattern) from None
 
 
 def _later(start: Any, **count: int) -> Value:
@@ -204,7 +226,7 @@ def _later(start: Any, **count: int) -> Value:
 
 
 _NAMED: dict[str, Callable[..., Value]] = {
-    "to_string": spelled,
+    "to_string": lambda value: f"{value:.6f}" if isinstance(value, float) else spelled(value),
     "cat": lambda *texts: "".join(texts),
     "strlen": len,
     "substr": _substr,
@@ -237,6 +259,8 @@ def _converted(name: str, value: Any, type: str) -> Value:
     try:
         match name:
             case "to_number" | "to_unsigned":
+                if wraps.get() and isinstance(value, int) and not isinstance(value, bool):
+                    return wrapped(Fraction(value), type, shown)
                 return fitting(Fraction(_whole(value)), type, shown)
             case "to_float":
                 return plain(float(Fraction(value))) if not isinstance(value, str | float) else _float_of(value)
