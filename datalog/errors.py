@@ -108,6 +108,10 @@ class RejectedRows(UserWarning):
     """Rows of a fact file that were not loaded; they stand in the file of rejected rows that was named for them."""
 
 
+class UnreadableText(UserWarning):
+    """A symbol in an output file that would not read back: it has the delimiter or a line end in it. As in Soufflé it stands as it is."""
+
+
 class IgnoredFields(UserWarning):
     """Fields of a fact file behind the last column of its predicate; as in Soufflé nothing is read of them."""
 

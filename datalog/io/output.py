@@ -1,8 +1,8 @@
 """Relations to files, tables of SQLite and the terminal, as Soufflé lays them out.
 
 Rows are sorted by value. Floats are written with 17 significant digits, which read back exactly, bools, dates, datetimes and
-decimals as `to_string` gives them. Without rfc4180 a symbol stands as it is; a value that would not read back as the same row (it
-holds the delimiter or a line end) is an error and not a broken file. With rfc4180 every symbol stands in quotes, and so does
+decimals as `to_string` gives them. Without rfc4180 a symbol stands as it is, with a warning if it would not read back as the same row
+(it holds the delimiter or a line end); any other such value is an error and not a broken file. With rfc4180 every symbol stands in quotes, and so does
 everything where the delimiter is a character of numbers or dates. A file is written beside its place and then moved there, so
 nobody ever sees half of it and a failed run leaves the old one.
 """
@@ -13,13 +13,14 @@ import contextlib
 import gzip
 import os
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from datalog.errors import DataError, Diagnostic
+from datalog.errors import DataError, Diagnostic, UnreadableText
 from datalog.io.layout import TO_STANDARD_OUTPUT, Layout, Place, at, place_of
 from datalog.io.parts import cells_with_parts
 from datalog.ir.core import Predicate, Type
@@ -131,7 +132,7 @@ def lines(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> 
 
 
 def lines_of_values(predicate: Predicate, rows: Codes, values: Values, layout: Layout, risky: bool) -> Iterator[str]:
-    """Rows from Python values; Unwritable for a value that would not read back.
+    """Rows from Python values; Unwritable for a value that would not read back, if it is no symbol.
 
     One format string for a whole chunk takes half the time of joining cells and rows.
     """
@@ -147,15 +148,15 @@ def lines_of_values(predicate: Predicate, rows: Codes, values: Values, layout: L
             if texts[number] and layout.rfc4180:
                 column = [text.replace('"', '""') for text in column]
             elif not layout.rfc4180 and not isinstance(type, Structure) and (type is Type.SYMBOL or risky):
-                check_cells(list(map(str, column)), name, predicate, layout)
+                check_cells(list(map(str, column)), name, predicate, layout, lasting=type is Type.SYMBOL)
             cells[number::width] = column
         yield row * len(chunk) % tuple(cells)
 
 
-def columns_of_cells(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> list[tuple[Any, Any]] | None:
+def columns_of_cells(predicate: Predicate, rows: Codes, values: Values, layout: Layout) -> list[tuple[Any, Any]]:
     """Each column as Arrow's cells and the places of the rows' cells among them (None: one for each row, in their order).
 
-    None where a symbol would not read back: that one is to be named in its row. Each distinct symbol is looked at once.
+    Each distinct symbol is looked at once.
     """
     import pyarrow as pa
 
@@ -167,10 +168,7 @@ def columns_of_cells(predicate: Predicate, rows: Codes, values: Values, layout: 
             if layout.rfc4180:
                 texts = ['"' + text.replace('"', '""') + '"' for text in texts]
             else:
-                try:
-                    check_cells(texts, name, predicate, layout)
-                except Unwritable:
-                    return None
+                check_cells(sorted(texts), name, predicate, layout, lasting=True)
             columns.append((pa.array(texts, pa.string()), places))
         elif type in (Type.NUMBER, Type.UNSIGNED):
             columns.append((arrow_of(column, type), None))
@@ -217,8 +215,10 @@ class Unwritable(Exception):
     """A value that would not read back."""
 
 
-def check_cells(cells: Sequence[str], name: str, predicate: Predicate, layout: Layout) -> None:
-    """Unwritable if a cell would end its field or its line early, or lose a character at an end of the file or line."""
+def check_cells(cells: Sequence[str], name: str, predicate: Predicate, layout: Layout, lasting: bool) -> None:
+    """Unwritable if a cell would end its field or its line early, or lose a character at an end of the file or line.
+
+    If that is to have a `lasting` place in the file nevertheless, a warning names the first such cell."""
     delimiter = layout.delimiter
     first, last = name == predicate.attributes[0], name == predicate.attributes[-1]
     together = "\0".join(cells)
@@ -235,7 +235,11 @@ def check_cells(cells: Sequence[str], name: str, predicate: Predicate, layout: L
             what = "a byte order mark before it"
         else:
             continue
-        raise Unwritable(f"{shown(text)} (column {name} of {predicate.name}) has {what} and would not read back")
+        message = f"{shown(text)} (column {name} of {predicate.name}) has {what} and would not read back"
+        if not lasting:
+            raise Unwritable(message)
+        warnings.warn_explicit(UnreadableText(f"{message}; with rfc4180=true it is quoted"), None, predicate.name, 0)
+        return
 
 
 def write_file(path: Path, parts: Iterator[str], compress: bool = False) -> None:
