@@ -204,7 +204,8 @@ class Engine:
             return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
         if stratum.closures and not stratum.recursive:
             (closure,) = stratum.closures
-            equivalence = EquivalenceStratum(self.storage, closure)
+            equivalence = EquivalenceStratum(self.storage, closure, self.options.maintain == "auto")
+            choice = Choice(self.storage.tally, False)  # it makes its own
             return LiveStratum(stratum.predicates, (), frozenset((closure.pairs,)), (), choice, equivalence=equivalence)
         if stratum.recursive:
             rules = [
@@ -345,7 +346,7 @@ class Engine:
             return {name: stratum.aggregate.maintain(deltas, stratum.choice.budget)}
         if stratum.equivalence is not None:
             (name,) = stratum.predicates
-            return {name: stratum.equivalence.maintain(deltas, stratum.choice.budget)}
+            return {name: stratum.equivalence.maintain(deltas)}
         return self._counted(stratum, deltas, old)
 
     def _recursive(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
