@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from datalog.errors import DataError, DatalogError, FunctionError, NotEvaluated, UnknownOption, UnknownPredicate
 from datalog.ir.core import Predicate
-from datalog.ir.functors import called_in
 from datalog.ir.demand import Demand, names_of
+from datalog.ir.functors import called_in
 from datalog.last_words import DELETE_KEY, UPSERT, last_words
 from datalog.program import compile_program, given_facts, quoting, read_program
 from datalog.relation import Relation
@@ -52,7 +52,7 @@ class Database:
     """A program with its relations.
 
     `program` is the text of a program, or a path to one (a `Path`, or a string that ends in `.dl`). With `facts`, a
-    directory, every `.input` predicate is loaded from it; without, no `.input` directive is followed, and given predicates start with
+    directory or a function of the program's pragmas that gives one, every `.input` predicate is loaded from it; without, no `.input` directive is followed, and given predicates start with
     the facts of the text. `maintain` forces a way of maintenance, "derived", "recorded" or "recompute"; "auto" takes the cheaper one,
     by what they cost. `coalesce` says how the sensitivity records of one context are joined ("hull", "run", "exact"). Results
     never depend on either.
@@ -86,7 +86,7 @@ class Database:
         self,
         program: str | Path,
         *,
-        facts: str | Path | None = None,
+        facts: str | Path | Callable[[Mapping[str, str]], Path] | None = None,
         maintain: Maintain = "auto",
         coalesce: Coalesce = "hull",
         rows_per_page: int | None = None,
@@ -106,6 +106,7 @@ class Database:
         progress: Progress | None = None,
         reading: Reading | None = None,
     ) -> None:
+        from datalog.analysis.pragmas import threads_of
         from datalog.evaluate.fixpoint import Limits
         from datalog.evaluate.memo import Memo
         from datalog.evaluate.primitives import ColumnFunctions
@@ -146,7 +147,10 @@ class Database:
         self._version = 0
         self._asked: tuple[Program, Source] | None = None  # what queries are told of predicates on demand, and of which program
         self._compile(self.text)
-        self._engine = self._evaluate(self._first_facts(None if facts is None else Path(facts)), progress)
+        if threads is None and "jobs" in self._program.pragmas:
+            self._options = replace(self._options, threads=threads_of(self._program.pragmas["jobs"]))
+        directory = facts(self._program.pragmas) if callable(facts) else None if facts is None else Path(facts)
+        self._engine = self._evaluate(self._first_facts(directory), progress)
 
     # --- reading ----------------------------------------------------------------------------------------------------------
 
@@ -346,7 +350,7 @@ class Database:
     def _know(self, call: Any, made: Callable[[Any], Any], name: str | None, columns: bool) -> Any:
         """Let rules call a function; one that the program declares as a functor need not tell its types."""
         with self._lock:
-            functor = self._program.functors.get(name or getattr(call, "__name__", ""))
+            functor = self._program.functors.get(name or str(getattr(call, "__name__", "")))
             if functor is not None:
                 return self._functors.add_functor(functor, call, columns)
             function = made(call)

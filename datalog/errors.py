@@ -76,8 +76,8 @@ class NotEvaluated(DatalogError):
     def __init__(self, name: str, columns: Sequence[str], unread: bool) -> None:
         asked = f"{name}({', '.join(columns)})"
         why = "no output needs it, so it is not evaluated" if unread else "it is on demand, so only what outputs ask for is evaluated"
-        hint = "" if unread else f'; db.query("{asked}") evaluates what it asks for, and `.pragma "magic-transform-exclude" "{name}"` keeps all'
-        super().__init__(f"{name} has no relation: {why}{hint}")
+        hint = f'\n    hint: db.query("{asked}") evaluates all of it; `.pragma "magic-transform-exclude" "{name}"` keeps it evaluated'
+        super().__init__(f"{name} has no relation: {why}{'' if unread else hint}")
 
 
 class UnknownPredicate(DatalogError, KeyError):

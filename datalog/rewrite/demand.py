@@ -47,6 +47,7 @@ def evaluate_on_demand(program: Program, demand: Demand, roots: Iterable[str], p
     movable -= {name for name in movable if name.endswith(SUFFIX)}
     entire: set[str] = set()
     while True:
+        movable -= {aggregate.head for aggregate in program.aggregates if aggregate.source not in movable}
         rewriting = _Rewriting(program, movable, derived, entire, prefix)
         rewriting.run()
         more = rewriting.whole or rewriting.unstratified()
