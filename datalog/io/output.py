@@ -2,9 +2,9 @@
 
 Rows are sorted by value. Floats are written with 17 significant digits, which read back exactly, bools, dates, datetimes and
 decimals as `to_string` gives them. Without rfc4180 a symbol stands as it is, with a warning if it would not read back as the same row
-(it holds the delimiter or a line end); any other such value is an error and not a broken file. With rfc4180 every symbol stands in quotes, and so does
-everything where the delimiter is a character of numbers or dates. A file is written beside its place and then moved there, so
-nobody ever sees half of it and a failed run leaves the old one.
+(it holds the delimiter or a line end); any other such value is an error and not a broken file. With rfc4180 every symbol stands in
+quotes, and so does everything where the delimiter is a character of numbers or dates. A file is written beside its place and then
+moved there, so nobody ever sees half of it and a failed run leaves the old one.
 """
 
 from __future__ import annotations

@@ -79,13 +79,13 @@ def test_outputs_that_would_overwrite_each_other_are_refused(program: Path) -> N
     assert outcome.err.startswith(f"{program}:3:1: error: p and q would both be written to x\n")
 
 
-def test_a_value_that_would_not_read_back_is_not_written(program: Path, tmp_path: Path) -> None:
+def test_a_symbol_that_would_not_read_back_is_written_with_a_warning(program: Path, tmp_path: Path) -> None:
     program.write_text('p("a\\tb").\n.output p\n')
     outcome = datalog("run", program, "-D", tmp_path / "out")
-    assert outcome.status == 1
-    assert outcome.err.startswith(f"{program}:2:1: error: ")
-    assert "rfc4180=true" in outcome.err
-    assert not (tmp_path / "out" / "p.csv").exists()
+    assert outcome.status == 0
+    assert outcome.err.startswith('warning: "a\\tb" (column c1 of p) has the delimiter in it') and "rfc4180=true" in outcome.err
+    assert (tmp_path / "out" / "p.csv").read_text() == "a\tb\n"
+    assert datalog("run", program, "-w", "-D", tmp_path / "out").err == ""
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -344,9 +344,7 @@ def test_a_symbol_that_would_not_read_back_stands_as_it_is_with_a_warning(
     with pytest.warns(UnreadableText, match=re.escape(f"{message}; with rfc4180=true it is quoted")):
         output(tmp_path, PAIR, [row, ("x", "y")], **parameters)
     assert parameters.get("delimiter", "\t").join(row) in (tmp_path / "pair.csv").read_bytes().decode()
-    assert caught.value.line == 3
     assert [path.name for path in tmp_path.iterdir()] == ["pair.csv"]
-    assert (tmp_path / "pair.csv").read_text() == "old\n"
 
 
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
