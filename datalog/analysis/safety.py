@@ -224,7 +224,7 @@ def _check_independence(conjunction: Conjunction, findings: Findings) -> None:
 def _bound_within(aggregation: Aggregation) -> frozenset[str]:
     """What an aggregation would bind if it stood alone and its body were seen."""
     bodies = (aggregation.body, *(inner.body for inner in aggregations(aggregation.body)))
-    return bound_by((literal for body in bodies for literal in body.literals), frozenset((aggregation.result.name,)))
+    return bound_by((literal for body in bodies for literal in body.literals), frozenset((aggregation.result.name,)), inverses=False)
 
 
 def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:

@@ -4,7 +4,7 @@
     h(x, count : { q(x, y) })  becomes  h(x, '1) … fold '1 = count : { q(x, y'2) }, with the group x
     contains("a", x)           becomes  contains("a", x) = true
     p(range(1, 9))             becomes  p('1), '1 = range(1, 9)
-    wildcards of aggregates    become variables, because what they stand for is counted
+    wildcards of aggregates    become variables where what they stand for is counted
 
 Each literal under a negation, in a disjunction or in an aggregate keeps what leaves it in its own conjunction. Afterwards a variable
 of an aggregate is either one of its groups or has a name that is used nowhere else.
@@ -37,6 +37,7 @@ from tests.oracle.rules import (
     mentions,
     mentions_of,
 )
+from tests.oracle.scopes import Scope, own_and_witnesses
 
 
 @lru_cache(maxsize=4096)
@@ -50,49 +51,53 @@ class _Flattening:
         self._numbers = count(1)
 
     def rule(self, rule: Rule) -> Rule:
-        outside = frozenset(mentions_of((*rule.heads, *rule.body), False))
+        scope = Scope(frozenset(mentions_of(rule.heads, False)), frozenset(), frozenset())
         lifted: list[Literal] = []
-        heads = tuple(self._atom(head, lifted, outside) for head in rule.heads)
+        around = scope.beside(rule.body)
+        heads = tuple(self._atom(head, lifted, around) for head in rule.heads)
         if not rule.totals:
-            return Rule(heads, (*self._conjunction(rule.body, outside), *lifted))
-        body = (*self._conjunction(rule.body, outside), *lifted)
+            return Rule(heads, (*self._conjunction(rule.body, scope), *lifted))
+        body = (*self._conjunction(rule.body, scope), *lifted)
         results = {total.result.name for total in rule.totals}
         groups = {name for name in mentions_of(heads) if name not in results}
-        return Rule(heads, (self._fold(rule.totals, body, tuple(sorted(groups)), outside, True),))
+        return Rule(heads, (self._fold(rule.totals, body, tuple(sorted(groups)), around, True),))
 
-    def _conjunction(self, body: tuple[Literal, ...], outside: frozenset[str]) -> tuple[Literal, ...]:
-        return tuple(part for literal in body for part in self._literal(literal, outside))
+    def _conjunction(self, body: tuple[Literal, ...], scope: Scope) -> tuple[Literal, ...]:
+        parts: list[Literal] = []
+        for place, literal in enumerate(body):
+            parts += self._literal(literal, scope.beside((*body[:place], *body[place + 1 :]), (literal,)))
+        return tuple(parts)
 
-    def _literal(self, literal: Literal, outside: frozenset[str]) -> Iterator[Literal]:
+    def _literal(self, literal: Literal, scope: Scope) -> Iterator[Literal]:
         lifted: list[Literal] = []
         match literal:
             case Atom():
-                plain: Literal = self._atom(literal, lifted, outside)
+                plain: Literal = self._atom(literal, lifted, scope)
             case Compare(operator, left, right):
-                plain = Compare(operator, self._term(left, lifted, outside), self._term(right, lifted, outside))
+                plain = Compare(operator, self._term(left, lifted, scope), self._term(right, lifted, scope))
             case Test(term):
-                plain = Compare("=", self._term(term, lifted, outside), Const(True, "bool"))
+                plain = Compare("=", self._term(term, lifted, scope), Const(True, "bool"))
             case Not((Test(term),)):
-                plain = Compare("=", self._term(term, lifted, outside), Const(False, "bool"))
+                plain = Compare("=", self._term(term, lifted, scope), Const(False, "bool"))
             case Not(body):
-                plain = Not(self._conjunction(body, outside))
+                plain = Not(self._conjunction(body, scope))
             case Or(branches):
-                plain = Or(tuple(self._conjunction(branch, outside) for branch in branches))
+                plain = Or(tuple(self._conjunction(branch, scope) for branch in branches))
             case Fold():
                 plain = literal
         yield plain
         yield from lifted
 
-    def _atom(self, atom: Atom, lifted: list[Literal], outside: frozenset[str]) -> Atom:
-        return Atom(atom.predicate, self._terms(atom.terms, lifted, outside))
+    def _atom(self, atom: Atom, lifted: list[Literal], scope: Scope) -> Atom:
+        return Atom(atom.predicate, self._terms(atom.terms, lifted, scope))
 
-    def _terms(self, terms: tuple[Term, ...], lifted: list[Literal], outside: frozenset[str]) -> tuple[Term, ...]:
-        return tuple(self._term(term, lifted, outside) for term in terms)
+    def _terms(self, terms: tuple[Term, ...], lifted: list[Literal], scope: Scope) -> tuple[Term, ...]:
+        return tuple(self._term(term, lifted, scope) for term in terms)
 
-    def _term(self, term: Term, lifted: list[Literal], outside: frozenset[str]) -> Term:
+    def _term(self, term: Term, lifted: list[Literal], scope: Scope) -> Term:
         match term:
             case Op():
-                plain = replace(term, arguments=self._terms(term.arguments, lifted, outside))
+                plain = replace(term, arguments=self._terms(term.arguments, lifted, scope))
                 if term.name != "range":
                     return plain
                 value = self._fresh("")
@@ -100,32 +105,34 @@ class _Flattening:
                 return value
             case Application(predicate, keys):
                 value = self._fresh("")
-                lifted.append(Atom(predicate, (*self._terms(keys, lifted, outside), value)))
+                lifted.append(Atom(predicate, (*self._terms(keys, lifted, scope), value)))
                 return value
             case Agg():
                 value = self._fresh("")
-                lifted.append(self._aggregate(term, value, outside))
+                lifted.append(self._aggregate(term, value, scope))
                 return value
         return term
 
-    def _aggregate(self, term: Agg, result: Var, outside: frozenset[str]) -> Fold:
-        parts = (*term.arguments, *term.body)
-        names = dict.fromkeys(mentions_of(parts))
-        own = {name: self._fresh(name).name for name in names if name not in outside}
-        arguments = tuple(renamed_term(argument, own) for argument in term.arguments)
-        body = tuple(renamed(literal, own) for literal in term.body)
-        within = outside | frozenset(mentions_of((*arguments, *body), False))
+    def _aggregate(self, term: Agg, result: Var, scope: Scope) -> Fold:
+        own, witnesses = own_and_witnesses(term, scope)
+        names = dict.fromkeys(mentions_of((*term.arguments, *term.body)))
+        fresh = {name: self._fresh(name).name for name in names if name in own or name in witnesses}
+        arguments = tuple(renamed_term(argument, fresh) for argument in term.arguments)
+        body = tuple(renamed(literal, fresh) for literal in term.body)
+        within = scope.within(mentions_of(arguments))
         totals = (Total(result, term.function, arguments, term.type, term.parameter),)
-        groups = tuple(sorted(name for name in names if name in outside))
-        return self._fold(totals, self._conjunction(body, within), groups, within, False)
+        groups = tuple(sorted(name for name in names if name not in fresh))
+        fold = self._fold(totals, self._conjunction(body, within), groups, within.beside(body), False)
+        return replace(fold, witnesses=tuple((name, fresh[name]) for name in witnesses))
 
-    def _fold(
-        self, totals: tuple[Total, ...], body: tuple[Literal, ...], groups: tuple[str, ...], outside: frozenset[str], grouping: bool
-    ) -> Fold:
+    def _fold(self, totals: tuple[Total, ...], body: tuple[Literal, ...], groups: tuple[str, ...], scope: Scope, grouping: bool) -> Fold:
         """Of a body that is flat already."""
         lifted: list[Literal] = []
-        flat = tuple(replace(total, arguments=self._terms(total.arguments, lifted, outside)) for total in totals)
-        return Fold(flat, tuple(self._named(literal) for literal in (*body, *lifted)), groups, grouping)
+        flat = tuple(replace(total, arguments=self._terms(total.arguments, lifted, scope)) for total in totals)
+        literals = (*body, *lifted)
+        if grouping or _is_of_one_atom(literals):
+            literals = tuple(self._named(literal) for literal in literals)
+        return Fold(flat, literals, groups, grouping)
 
     def _named(self, literal: Literal) -> Literal:
         """A positive atom with variables for its wildcards."""
@@ -135,6 +142,16 @@ class _Flattening:
 
     def _fresh(self, name: str) -> Var:
         return Var(f"{name}'{next(self._numbers)}")
+
+
+def _is_of_one_atom(body: tuple[Literal, ...]) -> bool:
+    """Whether what wildcards stand for is counted."""
+    atoms = [literal for literal in body if isinstance(literal, Atom)]
+    if len(atoms) != 1 or any(isinstance(literal, Fold | Or) for literal in body):
+        return False
+    names = list(mentions(atoms[0]))
+    ranges = (side for literal in body if isinstance(literal, Compare) for side in (literal.left, literal.right))
+    return len(set(names)) == len(names) and not any(isinstance(side, Op) and side.name == "range" for side in ranges)
 
 
 def counted(fold: Fold) -> frozenset[str]:

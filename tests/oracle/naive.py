@@ -39,9 +39,9 @@ from tests.oracle.rules import (
 from tests.oracle.schedule import schedule
 from tests.oracle.tables import MISSING, REASON, Tables, join, value_of
 from tests.oracle.values import RANGES as RANGES
+from tests.oracle.values import NoValue, inverse, ordered, range_of, wraps
 from tests.oracle.values import OracleArithmeticError as OracleArithmeticError
 from tests.oracle.values import compute as compute
-from tests.oracle.values import NoValue, inverse, ordered, range_of, wraps
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -236,15 +236,28 @@ def _fold(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) ->
     asked = {key for key in keys.values() if not any(value is MISSING for value in key)}
     groups = _groups(fold, tables, fold.groups, {("", *key) for key in asked})
     totals = {key: _totals(fold, groups.get(key, set()), tables.skip) for key in asked}
-    (name,) = results
-    known = names.index(name) if name in names else None  # by another literal
+    new = (*results, *(name for name, _ in fold.witnesses))
     result: set[Row] = set()
     for row, key in keys.items():
         verdict, (value,) = totals.get(key, (row[0], (MISSING,)))
-        given = value if known is None else row[known]
-        if value is not None and (given is MISSING or value is MISSING or given == value):
-            result.add((row[0] or verdict, *row[1:], *((value,) if known is None else ())))
-    return (names if known is not None else (*names, name)), result
+        for witnesses in _witnesses(fold, groups.get(key, set()), value) if value is not None else ():
+            known = dict(zip(names, row, strict=True))
+            for name, found in zip(new, (value, *witnesses), strict=True):
+                before = known.setdefault(name, found)  # by another literal
+                if before is not MISSING and found is not MISSING and before != found:
+                    break
+            else:
+                result.add((row[0] or verdict, *list(known.values())[1:]))
+    return tuple(dict.fromkeys((*names, *new))), result
+
+
+def _witnesses(fold: Fold, assignments: set[Row], value: Any) -> set[Row]:
+    """What the witnesses are in the assignments with the least or greatest value."""
+    if value is MISSING or not fold.witnesses:
+        return {(MISSING,) * len(fold.witnesses)}
+    wanted = sorted(counted(fold))
+    places = [2 + wanted.index(inner) for _, inner in fold.witnesses]
+    return {tuple(row[place] for place in places) for row in assignments if ordered(row[1][0]) == ordered(value)}  # type: ignore[index]
 
 
 def _groups(fold: Fold, tables: Tables, names: tuple[str, ...], rows: set[Row]) -> dict[Row, set[Row]]:

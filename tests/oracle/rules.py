@@ -52,7 +52,7 @@ class Application:
 class Agg:
     """`function arguments : { body }`, with a result of `type`. A `parameter` is written behind the arguments.
 
-    Its groups are the values of those of its variables that stand outside of aggregates, too.
+    Its groups are the values of those of its variables that come from outside (`tests.oracle.scopes`).
     """
 
     function: str
@@ -113,12 +113,15 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What aggregates become when rules are flattened (`tests.oracle.flatten`). A `grouping` one gives its groups their values."""
+    """What aggregates become when rules are flattened (`tests.oracle.flatten`). A `grouping` one gives its groups their values.
+
+    `witnesses` get values from the rows that attain the extremum: each name with that in the body."""
 
     totals: tuple[Total, ...]
     body: tuple[Literal, ...]
     groups: tuple[str, ...]
     grouping: bool
+    witnesses: tuple[tuple[str, str], ...] = ()
 
 
 Literal = Atom | Compare | Test | Not | Or | Fold
@@ -165,6 +168,7 @@ def mentions(part: Term | Literal, inside: bool = True) -> Iterator[str]:
         case Fold():
             yield from part.groups
             yield from (total.result.name for total in part.totals)
+            yield from (name for name, _ in part.witnesses)
 
 
 def mentions_of(parts: tuple[Term | Literal, ...], inside: bool = True) -> Iterator[str]:

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tests.oracle.rules import Agg, Application, Atom, Compare, Const, Literal, Not, Term, Var, mentions, mentions_of
+from tests.oracle.flatten import renamed_term
+from tests.oracle.rules import Agg, Application, Atom, Compare, Const, Literal, Not, Op, Or, Term, Var, mentions, mentions_of
+from tests.oracle.scopes import bound_by
 from tests.properties.bodies import MOST_VARIABLES, Body, Chooser, Signatures, constant
 from tests.properties.primitives import generated, inverted, safe_term, tested
 from tests.properties.ranges import Column, full
@@ -89,7 +91,10 @@ class RichBody(Body):
         found = self.aggregation(depth)
         if found is None:
             return
-        term, column = found
+        term, column, own = found
+        term = self._shadowing(term)
+        if not all(independent(term, other) for literal in self.literals for other in _aggregates_in(literal)):
+            return
         if self.choose.chance(25) or len(self.scope) >= MOST_VARIABLES:
             right, _ = self._operand(column.type, 0)
             left: Term = term
@@ -100,9 +105,23 @@ class RichBody(Body):
         name = next(self.names)
         self.place(Compare("=", Var(name), term))
         self.scope[name] = column
+        # Values of the rows with the least or greatest one, unless something else gives the variable its values.
+        for witness in own if term.function in ("min", "max") else ():
+            if len(self.scope) < MOST_VARIABLES and self.choose.chance(40):
+                self.scope[witness] = own[witness]
 
-    def aggregation(self, depth: int, wanted: str | None = None) -> tuple[Agg, Column] | None:
-        """An aggregate over a body of its own; its groups are those variables of this body that it uses."""
+    def _shadowing(self, term: Agg) -> Agg:
+        """Now and then the aggregate with a name from outside for what it goes over, which is none the less its own."""
+        spare = [name for name in self.scope if name not in set(mentions(term))]
+        used = [argument.name for argument in term.arguments if isinstance(argument, Var) and argument.name not in self.scope]
+        if not spare or not used or not self.choose.chance(12):
+            return term
+        renamed = renamed_term(term, {self.choose.pick(used): self.choose.pick(spare)})
+        assert isinstance(renamed, Agg)
+        return renamed
+
+    def aggregation(self, depth: int, wanted: str | None = None) -> tuple[Agg, Column, dict[str, Column]] | None:
+        """An aggregate over a body of its own, and what this body binds; its groups are those variables of this body that it uses."""
         # Outside its context it may meet values that the context excludes: nothing may fail on those either.
         outer = {name: full(column.type) for name, column in self.scope.items()}
         inner = self.within(self.negatable, outer)
@@ -118,7 +137,9 @@ class RichBody(Body):
         drawn = inner.function(own, wanted)
         if drawn is None or (not set(self.readable) <= set(self.negatable) and not _stands(inner.literals, set(outer))):
             return None
-        return Agg(drawn.function, drawn.arguments, tuple(inner.literals), drawn.column.type, drawn.parameter), drawn.column
+        bound = bound_by(tuple(inner.literals), frozenset())
+        term = Agg(drawn.function, drawn.arguments, tuple(inner.literals), drawn.column.type, drawn.parameter)
+        return term, drawn.column, {name: column for name, column in own.items() if name in bound}
 
     def _is_held(self, type: str) -> bool:
         return any(column.type == type for columns in self.negatable.values() for column in columns)
@@ -182,6 +203,35 @@ class RichBody(Body):
             if max(abs(column.low), abs(column.high)) <= 1:
                 found.append(Drawn("product", (term,), Column(type, column.low, 1)))
         return found
+
+
+def independent(one: Agg, other: Agg) -> bool:
+    """Whether not each of two aggregates binds what the other only uses: that is refused."""
+    common = set(mentions(one)) & set(mentions(other))
+    given, theirs = bound_by(_pooled(one), frozenset()), bound_by(_pooled(other), frozenset())
+    return not (common & given - theirs and common & theirs - given)
+
+
+def _pooled(term: Agg) -> tuple[Literal, ...]:
+    """The literals of an aggregate's body, and of those in it."""
+    return (*term.body, *(inner for literal in term.body for one in _aggregates_in(literal) for inner in _pooled(one)))
+
+
+def _aggregates_in(part: Literal | Term) -> Iterator[Agg]:
+    """The aggregates in a literal, but not those in other ones."""
+    match part:
+        case Agg():
+            yield part
+        case Op(_, parts, _) | Atom(_, parts, _) | Application(_, parts) | Not(parts):
+            for inner in parts:
+                yield from _aggregates_in(inner)
+        case Compare(_, left, right):
+            yield from _aggregates_in(left)
+            yield from _aggregates_in(right)
+        case Or(branches):
+            for branch in branches:
+                for inner in branch:
+                    yield from _aggregates_in(inner)
 
 
 def _stands(literals: list[Literal], outer: set[str]) -> bool:

@@ -106,7 +106,7 @@ class RichMaking(Making):
         """`F[x] = sum y : { … } :- …`, with groups that are keys."""
         body, keys = self._keys()
         value = body.aggregation(1)
-        return None if value is None else self._defined(name, keys, *value, body, columns)
+        return None if value is None else self._defined(name, keys, *value[:2], body, columns)
 
     def _computed(self, name: str, columns: dict[str, list[Column]]) -> Rule:
         """`F[x, y] = x + y :- …`."""

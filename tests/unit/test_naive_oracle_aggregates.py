@@ -81,10 +81,30 @@ def test_a_total_over_nothing_but_groups_that_are_no_variables_is_one_group() ->
     assert results(grouped, facts=SALES)["total"] == {(25,)}
 
 
-def test_each_assignment_counts_once_and_a_wildcard_is_a_variable_of_it() -> None:
+def test_a_wildcard_counts_in_a_body_of_one_atom_and_elsewhere_only_names_do() -> None:
     facts: dict[str, set[Row]] = {"e": {(1, 2), (1, 3), (2, 3)}, "f": {(2, 7), (2, 8), (3, 7)}}
     joined = rule(atom("n", agg("count", (atom("e", BLANK, Y), atom("f", Y, BLANK)))))
-    assert results(joined, facts=facts)["n"] == {(4,)}
+    assert results(joined, facts=facts)["n"] == {(2,)}
+    named = rule(atom("n", agg("count", (atom("e", X, Y), atom("f", Y, Z)))))
+    assert results(named, facts=facts)["n"] == {(4,)}
+    alone = rule(atom("n", agg("count", (atom("e", BLANK, Y), Compare(">", Y, Const(2, "number"))))))
+    assert results(alone, facts=facts)["n"] == {(2,)}
+
+
+def test_witnesses_are_those_of_all_rows_with_the_extremum() -> None:
+    facts: dict[str, set[Row]] = {"e": {(1, 5), (2, 9), (3, 9), (4, 9)}, "f": {(2,), (3,)}}
+    most = Compare("=", S, agg("max", Y, (atom("e", X, Y),)))
+    assert results(rule(atom("n", X, S), most), facts=facts)["n"] == {(2, 9), (3, 9), (4, 9)}
+    assert results(rule(atom("n", X, S), most, Compare("<", X, Const(4, "number"))), facts=facts)["n"] == {(2, 9), (3, 9)}
+    assert results(rule(atom("n", X, S), most, atom("e", X, BLANK)), facts=facts)["n"] == {(1, 5), (2, 9), (3, 9), (4, 9)}
+
+
+def test_a_variable_that_an_aggregate_takes_is_its_own() -> None:
+    facts: dict[str, set[Row]] = {"e": {(1, 5), (2, 9), (3, 9)}, "f": {(2,), (3,)}}
+    own = rule(atom("n", X, S), atom("f", X), Compare("=", S, agg("sum", X, (atom("e", X, BLANK),))))
+    assert results(own, facts=facts)["n"] == {(2, 6), (3, 6)}
+    result = rule(atom("n", X), Compare("=", X, agg("min", X, (atom("e", X, BLANK),))))
+    assert results(result, facts=facts)["n"] == {(1,)}
 
 
 def test_a_disjunction_in_an_aggregate_is_a_set_over_what_its_branches_bind() -> None:
