@@ -10,7 +10,8 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ import click
 from datalog import __version__
 from datalog.errors import DatalogError, InternalError, SettingError
 from datalog.reading_options import reading_options
+from datalog.souffle_options import noted, souffle_options
 
 if TYPE_CHECKING:
     from datalog.ir.core import CoreProgram
@@ -34,10 +36,10 @@ program_argument = click.argument("program", type=click.Path(path_type=Path), me
 facts_option = click.option(
     "-F",
     "--facts",
+    "--fact-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(),
     metavar="DIR",
-    help="Where the files of .input are.  [default: the current directory]",
+    help="Where the files of .input are.  [default: what the pragma fact-dir says, or the current directory]",
 )
 maintain_option = click.option(
     "--maintain",
@@ -52,9 +54,57 @@ settings_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help="A setting: order.RULE=x,y,z binds the variables of a rule (its number in `datalog plan`, or the head of an only rule) in this "
-    "order; failing=error|skip: whether a computation without a value is an error or a literal that does not hold; max_rounds=N, "
+    "order; failing=error|skip: whether a computation without a value is an error or a literal that does not hold; "
+    "overflow=error|wrap: whether numbers that leave 64 bits have no value or wrap around, as Soufflé's do; missing=error|empty: whether "
+    "fact files may be missing; max_rounds=N, "
     "max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact: how records are joined; memory_limit=500MB; rows_per_page=N.",
 )
+
+
+class Jobs(click.ParamType):
+    """A number of threads; 0 stands for `auto`."""
+
+    name = "jobs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "auto":
+            return 0
+        if isinstance(value, int) or (value.isascii() and value.isdecimal() and 0 < int(value[:9])):
+            return int(value)
+        self.fail(f"{value} is no number of threads from 1 on, nor auto", param, ctx)
+
+
+def show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
+    """Say a warning as errors are said, with its place if it has one."""
+    print(f"{f'{filename}:{lineno}: ' if lineno else ''}warning: {message}", file=sys.stderr)
+
+
+def demand_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command Soufflé's options of the magic set transformation; `read_demand` tells what they say."""
+
+    def note(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.meta[f"datalog.{parameter.name}"] = value
+
+    whole = click.option(
+        "--magic-transform-exclude", "whole", metavar="NAMES", expose_value=False, callback=note, help="Predicates that -m leaves whole."
+    )
+    on_demand = click.option(
+        "-m",
+        "--magic-transform",
+        "on_demand",
+        metavar="NAMES|*",
+        expose_value=False,
+        callback=note,
+        help="Predicates to evaluate on demand, with commas between them, or all but outputs (*): of them, only what outputs ask for.",
+    )
+    return on_demand(whole(command))
+
+
+def read_demand() -> dict[str, Any]:
+    """What the options of the running command say is on demand, as options of `Database`."""
+    meta = click.get_current_context().meta
+    return {name: meta[f"datalog.{name}"] for name in ("on_demand", "whole") if f"datalog.{name}" in meta}
 
 
 class Command(click.Command):
@@ -78,7 +128,9 @@ class Commands(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", newline="\n")
         try:
-            result = super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = show_warning  # type: ignore[assignment]
+                result = super().invoke(ctx)
             sys.stdout.flush()
             return result
         except KeyboardInterrupt:
@@ -120,24 +172,30 @@ def main() -> None:
 @program_argument
 @facts_option
 @click.option(
-    "-D", "--output", metavar="DIR|-", help="Write each .output to a file in DIR (made if missing), or all to standard output (-)."
+    "-D",
+    "--output",
+    "--output-dir",
+    metavar="DIR|-",
+    help="Write each .output to a file in DIR (made if missing), or all to standard output (-).  [default: the pragma output-dir]",
 )
 @click.option("--stream", metavar="FILE|-", help="Apply these transactions one by one, and print what each of them changes.")
 @click.option("--format", type=click.Choice(["text", "jsonl"]), help="The format of the stream and of the changes.  [default: text]")
 @click.option("--changes-only", is_flag=True, help="Do not print the result on the facts as transaction 0.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What a bad transaction does to the stream.  [default: stop]")
 @maintain_option
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Threads for large joins.  [default: one a core]")
+@click.option("-j", "--jobs", type=Jobs(), metavar="N|auto", help="Threads for large joins.  [default: the pragma jobs, or one a core]")
 @settings_option
+@demand_options
 @reading_options
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
-@click.option("-w", "--no-warn", is_flag=True, help="No warnings.")
+@click.option("-w", "--no-warn", is_flag=True, help="No warnings, and as in Soufflé fact files that are not there have no rows.")
 @click.option("--legacy", is_flag=True, expose_value=False, help="Changes nothing: Soufflé's older notations are always read.")
+@souffle_options
 @click.pass_context
 def run(
     ctx: click.Context,
     program: Path,
-    facts: Path,
+    facts: Path | None,
     output: str | None,
     stream: str | None,
     format: str | None,
@@ -158,6 +216,8 @@ def run(
 
     A bad transaction changes nothing. It ends the run with status 1, or with --on-error skip it is passed over: the
     status is then 0, and a line on standard error counts them. Transactions are numbered as they are committed.
+
+    Soufflé's other options are passed over where they change no result, and else refused with what to do instead.
     """
     if stream is None and (given := [name for name, value in _only_with_stream(format, changes_only, on_error) if value]):
         raise click.UsageError(f"{given[0]} says something about a stream, and there is no --stream")
@@ -169,6 +229,9 @@ def run(
     from datalog.runner import run as run_program
     from datalog.settings import read_settings
 
+    given = {**({"missing": "empty"} if no_warn else {}), **read_settings(settings)}
+    for note in () if quiet or no_warn else noted(ctx):
+        print(f"warning: {note}", file=sys.stderr)
     asked = Run(
         program,
         facts,
@@ -176,7 +239,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        {**read_settings(settings), **({} if jobs is None else {"threads": jobs}), "reading": reading},
+        {**given, **read_demand(), **({} if jobs is None else {"threads": jobs or os.cpu_count() or 1}), "reading": reading},
         quiet,
         changes_only,
         on_error == "skip",
@@ -235,6 +298,7 @@ def _counts(program: Program, core: CoreProgram) -> str:
 )
 @maintain_option
 @settings_option
+@demand_options
 @reading_options
 @click.option("--run", "running", is_flag=True, help="Evaluate the program, and show beside the estimates what there was.")
 def plan(
@@ -258,9 +322,10 @@ def plan(
         from datalog.runner import announce_compilation, evaluate
 
         announce_compilation(quiet=False)
-        report = report_run(evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given), maintain)
+        database = evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given, **read_demand())
+        report = report_run(database, maintain)
     else:
-        report = report_file(program, facts, maintain, given.get("orders"), reading)
+        report = report_file(program, facts, maintain, given.get("orders"), reading, **read_demand())
     click.echo(report, nl=False)
 
 
@@ -271,8 +336,11 @@ def plan(
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Show so many levels of the proof.  [default: all]")
 @click.option("--why-not", is_flag=True, help="Show what is missing for a fact that does not hold.")
 @settings_option
+@demand_options
 @reading_options
-def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: bool, settings: Sequence[str], reading: Reading) -> None:
+def explain(
+    program: Path, fact: str, facts: Path | None, depth: int | None, why_not: bool, settings: Sequence[str], reading: Reading
+) -> None:
     """Show why FACT, such as 'path(1, 3)', holds: a proof tree, each derived fact with its rule.
 
     With --why-not, for a fact that does not hold: how far each rule gets that could derive it, and the first literal that fails.
@@ -284,7 +352,7 @@ def explain(program: Path, fact: str, facts: Path, depth: int | None, why_not: b
 
     given = read_settings(settings)
     announce_compilation(quiet=False)
-    database = evaluate(program, facts, quiet=False, reading=reading, **given)
+    database = evaluate(program, facts, quiet=False, reading=reading, **given, **read_demand())
     click.echo(str(database.why_not(fact) if why_not else database.explain(fact, depth=depth)))
 
 
@@ -314,7 +382,7 @@ def fmt(ctx: click.Context, programs: Sequence[Path], only_check: bool, diff: bo
 @facts_option
 @reading_options
 @click.pass_context
-def repl(ctx: click.Context, program: Path | None, facts: Path, reading: Reading) -> None:
+def repl(ctx: click.Context, program: Path | None, facts: Path | None, reading: Reading) -> None:
     """Try rules, facts, transactions and queries, line by line.
 
     Rules and facts extend the program at once; +fact(…). and -fact(…). wait for commit. (or abort.); ?- path(1, x). asks. What is

@@ -70,7 +70,8 @@ class Database:
     declares with `.functor`, which then tells their types; a mapping gives them by the names of functors. `libraries` are shared
     libraries with Soufflé's C functions, by their paths or as N of libN.so in the current folder. Where a computation has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
     `overflow="wrap"` lets numbers wrap around that leave 64 bits, as Soufflé does, and floats be divided by zero; otherwise that is
-    a computation without a value, unless `.pragma "overflow" "wrap"` says the same. Unsigned numbers always wrap around.
+    a computation without a value, unless `.pragma "overflow" "wrap"` says the same. Unsigned numbers always wrap around. With `missing="empty"` a fact file that is not there
+    has no rows.
     Predicates that are `on_demand`, given by name or with "*" all but outputs and those `whole`, are evaluated only as far as something
     asks for them that is not on demand itself: an output, or a `query`, which takes the time of what it needs. Programs say the same by
     `.pragma "magic-transform"`. With `outputs_only`, what no `.output` and no `.printsize` needs is not even read.
@@ -100,6 +101,7 @@ class Database:
         libraries: Iterable[str | Path] = (),
         failing: Literal["error", "skip"] = "error",
         overflow: Literal["error", "wrap"] | None = None,
+        missing: Literal["error", "empty"] = "error",
         on_demand: str | Iterable[str] = (),
         whole: str | Iterable[str] = (),
         outputs_only: bool = False,
@@ -125,7 +127,7 @@ class Database:
             "overflow": overflow,
         }
         given = {name: value for name, value in numbers.items() if value is not None}
-        for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, **given}.items():
+        for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, "missing": missing, **given}.items():
             check_setting(name, value)
         usual = Limits()
         limits = Limits(
@@ -136,7 +138,7 @@ class Database:
         self.text, self.file = read_program(program, reading)
         self._orders = dict(orders or {})
         self._demand = Demand(names_of(on_demand), names_of(whole), outputs_only)
-        self._overflow = overflow or ""
+        self._overflow, self._missing = overflow or "", missing
         self._values = Values()
         self._functors = Functors(functions, with_libraries((reading or Reading()).functors, libraries))
         self._functions = ColumnFunctions(self._values, self._functors.known)
@@ -241,9 +243,10 @@ class Database:
         Raises DatalogError if the fact does not hold (`why_not` says why) or is none of the program.
         """
         from datalog.explain import explain
+        from datalog.on_demand import engine_that_holds
 
         with self._lock:
-            return explain(self._engine, self._program.text, fact, depth)
+            return explain(engine_that_holds(self._program, self._engine, fact), self._program.text, fact, depth)
 
     def why_not(self, fact: str) -> WhyNot:
         """Why a fact does not hold: for each rule that could derive it, how far it gets and the first literal that fails.
@@ -251,9 +254,10 @@ class Database:
         Raises DatalogError if the fact holds or is none of the program.
         """
         from datalog.explain import why_not
+        from datalog.on_demand import engine_that_is_whole
 
         with self._lock:
-            return why_not(self._engine, self._program.text, fact)
+            return why_not(engine_that_is_whole(self._program, self._engine, fact), self._program.text, fact)
 
     def snapshot(self) -> Snapshot:
         """The present version, to read while others write. Close it, or use it in a `with`, to give its pages back."""
@@ -499,7 +503,7 @@ class Database:
         from datalog.store.rows import sort_distinct
 
         with quoting(self.text, self.file):
-            facts = {name: sort_distinct(rows) for name, rows in given_facts(self._core, directory, self._values).items()}
+            facts = {name: sort_distinct(rows) for name, rows in given_facts(self._core, directory, self._values, self._missing).items()}
             refuse_conflicts(Start(self._program, self._core, directory), facts, self._values)
         return facts
 

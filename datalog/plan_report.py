@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.ir.core import CoreBinding, CoreFilter, CoreProgram, Predicate, Stratum, Value
+from datalog.ir.demand import Demand, names_of
 from datalog.ir.formulas import Program
 from datalog.ir.text import format_aggregate, format_core_rule, format_expression, format_rule, format_signature
 from datalog.plan.forced import Orders, force_orders
@@ -37,8 +38,17 @@ if TYPE_CHECKING:
 LABEL = 13  # columns before what a line of a rule says
 
 
-def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | None = None, reading: Reading | None = None) -> str:
-    """The plan of a program by the sizes of its facts; of those in files only with a facts directory.
+def report_file(
+    path: Path,
+    facts: Path | None,
+    maintain: str,
+    orders: Orders | None = None,
+    reading: Reading | None = None,
+    on_demand: str = "",
+    whole: str = "",
+) -> str:
+    """The plan of a program by the sizes of its facts; of those in files only with a facts directory. What is `on_demand` and what
+    stays `whole` is said as to a `Database`.
 
     Raises SettingError for wrong `orders`.
     """
@@ -46,7 +56,7 @@ def report_file(path: Path, facts: Path | None, maintain: str, orders: Orders | 
     from datalog.reading import Reading
     from datalog.store.values import Values
 
-    program, core = check_program(path, reading or Reading())
+    program, core = check_program(path, reading or Reading(), Demand(names_of(on_demand), names_of(whole)))
     core = force_orders(core, orders or {})
     with quoting(program.text, program.file):
         given = {name: np.unique(rows, axis=0) for name, rows in given_facts(core, facts, Values()).items()}
@@ -77,9 +87,14 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
     later: list[RulePlan] = []
     sections = (
         ("quantified rules", [format_rule(rule) for rule in program.rules]),
-        ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(core.strata, 1)]),
+        (
+            "strata",
+            [stratum_line(number, one) for number, one in enumerate(core.strata, 1) if core.demanded.keys().isdisjoint(one.predicates)],
+        ),
         ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
         ("aggregates", list(aggregate_lines(core, statistics, maintain, engine))),
+        ("equivalences", list(equivalence_lines(core, maintain))),
+        ("predicates on demand", [demanded_line(core, name) for name in core.demanded]),
         ("functional predicates", [format_signature(one) for one in program.signatures.values() if one.functional]),
         ("predicates", list(predicate_lines(core, statistics, engine))),
         ("arrangements", list(arrangement_lines(core, plan, later))),
@@ -93,10 +108,22 @@ def stratum_line(number: int, stratum: Stratum) -> str:
     if stratum.aggregate is not None:
         over = " for ".join(filter(None, (stratum.aggregate.read, stratum.aggregate.needs)))
         return f"{number}  {stratum.aggregate.head}: {', '.join(one.name for one in stratum.aggregate.functions)} over {over}"
+    if stratum.closures and not stratum.recursive:
+        return f"{number}  {stratum.predicates[0]}: closure of {stratum.closures[0].pairs}"
     rules = (
         f"rule{'s' if len(stratum.rules) > 1 else ''} {', '.join(str(rule + 1) for rule in stratum.rules)}" if stratum.rules else "no rules"
     )
     return f"{number}  {', '.join(stratum.predicates)}: {rules}{', recursive' if stratum.recursive else ''}"
+
+
+def demanded_line(core: CoreProgram, name: str) -> str:
+    """What is asked of a predicate on demand: `path  path@bf by x`."""
+    columns = core.predicates[name].attributes
+    asked = [
+        f"{one.name} by {', '.join(columns[at] for at in one.columns)}" if one.columns else f"{one.name} whole"
+        for one in core.demanded[name]
+    ]
+    return f"{name}  {'; '.join(asked) or 'nothing asks for it'}"
 
 
 def rule_lines(
@@ -159,6 +186,19 @@ def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, en
             lines.append(("run", f"{counted(found, 'result')} over {counted(over, 'row')}"))
         lines.append(("maintenance", upkeep_text(aggregate, maintain)))
         yield from (f"   {labelled(label, text)}" for label, text in lines)
+
+
+def equivalence_lines(core: CoreProgram, maintain: str) -> Iterator[str]:
+    """How each equivalence is kept."""
+    for stratum in core.strata:
+        for closure in stratum.closures:
+            if maintain == "recompute":
+                way = ANEW
+            elif stratum.recursive:
+                way = f"by stamps of its pairs{f', or {ANEW} where that takes fewer steps' if maintain == 'auto' else ''}"
+            else:
+                way = f"by classes that lose or gain pairs{f', or {ANEW} where most pairs change' if maintain == 'auto' else ''}"
+            yield f"{closure.head}  closure of {closure.pairs}, {way}"
 
 
 def maintenance(plan: RulePlan, recursive: bool, maintain: str) -> str:
@@ -224,7 +264,7 @@ def run_text(join: Join) -> str:
 def predicate_lines(core: CoreProgram, statistics: Statistics, engine: Engine | None) -> Iterator[str]:
     """How many rows each predicate has or may have, but for the given rows of derived ones."""
     every = ((name, predicate) for name, predicate in core.predicates.items() if name not in core.unmade)
-    shown = [name for name, predicate in every if predicate.derived or not predicate.hidden]
+    shown = [name for name, predicate in every if (predicate.derived or not predicate.hidden) and name not in core.demanded]
     width = max(map(len, shown), default=0)
     for name in shown:
         guess, known = amount(statistics.rows(name)), statistics.size(name)
@@ -283,7 +323,7 @@ def watch_text(watch: Watch, plan: RulePlan, predicates: dict[str, Predicate]) -
 
 def arrangement_lines(core: CoreProgram, plan: ProgramPlan, later: Iterable[RulePlan]) -> Iterator[str]:
     """The column orders of each predicate; in parentheses those that are made when a change first needs them."""
-    made = {name: orders for name, orders in plan.orders.items() if name not in core.unmade}
+    made = {name: orders for name, orders in plan.orders.items() if name not in core.unmade and name not in core.demanded}
     width = max(map(len, made), default=0)
     requests = sorted({request for delta in later for request in delta.requests}, key=lambda request: (-len(request[1]), request))
     for name, orders in made.items():

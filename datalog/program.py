@@ -91,7 +91,7 @@ def compile_program(
     return program, core
 
 
-def check_program(program: str | Path, reading: Reading) -> tuple[Program, CoreProgram]:
+def check_program(program: str | Path, reading: Reading, demand: Demand = NOTHING) -> tuple[Program, CoreProgram]:
     """A program that is not to run, in both forms. Its functors need no functions, unless it is said where these are.
 
     Raises ProgramError with everything that is wrong without its facts.
@@ -103,18 +103,19 @@ def check_program(program: str | Path, reading: Reading) -> tuple[Program, CoreP
 
     functors = Functors(files=reading.functors)
     text, file = read_program(program, reading)
-    checked, core = compile_program(text, file, signatures(functors.known))
+    checked, core = compile_program(text, file, signatures(functors.known), demand=demand)
     if functors.asked_for:
         with quoting(checked.text, file):
             functors.bind(checked.functors, called_in(core.rules, core.strata), Values())
     return checked, core
 
 
-def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> dict[str, Words]:
+def given_facts(core: CoreProgram, directory: Path | None, values: Values, missing: str = "error") -> dict[str, Words]:
     """The facts of the text and, given a directory, those of the files of `.input`, by the predicates that store them.
 
-    Rows come in any order, and may come twice.
+    Rows come in any order, and may come twice. With `missing` = "empty" a file that is not there has none.
     """
+    from datalog.errors import MissingFile
     from datalog.io.facts import read_facts
 
     found: dict[str, list[Words]] = {}
@@ -124,7 +125,12 @@ def given_facts(core: CoreProgram, directory: Path | None, values: Values) -> di
         for name in directive.predicates if directive.kind == "input" else ():
             assert directory is not None
             predicate = core.predicates[name]
-            codes = read_facts(directive, predicate, directory, values)
+            try:
+                codes = read_facts(directive, predicate, directory, values)
+            except MissingFile:
+                if missing == "error":
+                    raise
+                continue
             found.setdefault(predicate.base or name, []).append(codes)
     return {name: blocks[0] if len(blocks) == 1 else np.concatenate(blocks) for name, blocks in found.items()}
 

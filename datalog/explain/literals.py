@@ -28,6 +28,7 @@ from datalog.ir.core import (
     Type,
     Value,
 )
+from datalog.ir.demand import without_adornment
 from datalog.ir.primitives import ORDER
 from datalog.ir.structures import FIELD, WHICH
 from datalog.ir.text import format_expression
@@ -38,7 +39,7 @@ from datalog.syntax.tree import Span
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[()]', re.DOTALL)
 
 Check = CoreBinding | CoreFilter
-Kind = OneOf["plain", "base", "some", "or", "not", "super", "agg", "body", "need"]
+Kind = OneOf["plain", "base", "pairs", "some", "or", "not", "super", "agg", "body", "need", "demand"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +52,18 @@ class Part:
 
 
 def kind_of(predicate: str) -> Kind:
-    """What a predicate is: one of the program, or a hidden one of a certain kind."""
+    """What a predicate is: one of the program, or a hidden one of a certain kind; a version of a predicate is what this is."""
+    predicate = without_adornment(predicate)
     suffix = predicate.partition("@")[2].rstrip("0123456789") if "@" in predicate else "plain"
     match suffix.rpartition("@")[2]:
-        case "plain" | "base" | "some" | "or" | "not" | "super" | "agg" | "body" | "need" as kind:
+        case "plain" | "base" | "pairs" | "some" | "or" | "not" | "super" | "agg" | "body" | "need" | "demand" as kind:
             return kind
     raise AssertionError(f"{predicate} is a hidden predicate of an unknown kind")
 
 
 def is_copy(rule: CoreRule) -> bool:
     """Does the rule copy the given rows of its head's predicate?"""
-    return len(rule.atoms) == 1 and kind_of(rule.atoms[0].predicate) == "base"
+    return [kind for atom in rule.atoms if (kind := kind_of(atom.predicate)) != "demand"] == ["base"]
 
 
 def is_aggregate(atom: CoreAtom) -> bool:
@@ -72,11 +74,12 @@ def is_aggregate(atom: CoreAtom) -> bool:
 def parts_of(rule: CoreRule, aggregates: Mapping[str, CoreAggregate]) -> tuple[Part, ...]:
     """The literals within the rule's span in the order of the text, and after them the computations of the head.
 
-    The rule for an aggregate's body has no guard beside the values that are asked for; `agg<<…>>` does not stand around its body.
+    What is asked for is no literal. The rule for an aggregate's body has no guard beside the values that are asked for;
+    `agg<<…>>` does not stand around its body.
     An atom over an aggregate with several results is taken as one atom for each, where that stands, with wildcards for the others."""
     is_body = kind_of(rule.head) == "body"
     every = [one for atom in rule.atoms for one in _by_result(atom, aggregates)]
-    atoms = [atom for atom in every if kind_of(atom.predicate) != "need" and (is_body or encloses(rule.span, atom.span))]
+    atoms = [atom for atom in every if kind_of(atom.predicate) not in ("need", "demand") and (is_body or encloses(rule.span, atom.span))]
     checks = [check for check in _checks(rule) if is_body or encloses(rule.span, check.span)]
     outer = {item.span for item in (*atoms, *(check for check in checks if not is_generated(rule, check)))}
     within: dict[Span, tuple[list[CoreAtom], list[Check]]] = {span: ([], []) for span in sorted(outer, key=_place)}
@@ -217,7 +220,7 @@ def show_atom(atom: CoreAtom, shown: Sequence[str], predicate: Predicate) -> str
 
 def show_fact(predicate: Predicate, terms: Sequence[str]) -> str:
     """`q(3, 4)`; of a functional predicate `F["n"] = 20`."""
-    name = predicate.name.removesuffix("@base")
+    name = without_adornment(predicate.name).removesuffix("@base").removesuffix("@pairs")
     return f"{show_key(predicate, terms)} = {terms[-1]}" if predicate.functional else f"{name}({', '.join(terms)})"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from datalog.errors import DatalogError, InternalError
 from datalog.explain.contributions import contributions
-from datalog.explain.facts import Codes, completed, read_fact, show_key_of, show_row
+from datalog.explain.facts import Codes, Fact, completed, read_fact, show_key_of, show_row
 from datalog.explain.literals import (
     Part,
     empty_result,
@@ -29,6 +29,7 @@ from datalog.explain.literals import (
     spelled,
     variable_name,
 )
+from datalog.explain.paths import path_of
 from datalog.explain.proof import Proof
 from datalog.explain.searches import Search, Searches
 from datalog.explain.wording import Wording
@@ -39,6 +40,7 @@ from datalog.maintain.engine import Engine
 
 Key = tuple[str, Codes]  # a fact; a result of an aggregate, or a derivation of a row of its source (`contributions.py`)
 ROWS = 5  # rows of an aggregate that are shown
+CLOSED = "eqrel, which is reflexive, symmetric and transitive"
 HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
 
 
@@ -77,14 +79,23 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None, rows
     asked = completed(read, bench.storage)
     if asked is None:
         raise DatalogError(f"{show_key_of(read.predicate, read.codes, engine.values)} has no value\n    {HINT}")
-    if not bench.storage.has(asked.predicate.name, asked.rows)[0]:
+    held = _held(bench, asked)
+    if not held:
         shown = show_row(asked.predicate, asked.codes, engine.values)
         raise DatalogError(f"{shown} does not hold\n    {HINT}")
-    goal = asked.predicate.name, asked.codes
+    goal = held, asked.codes
     with bench.open():
         search = _Proving(bench, text, rows)
         search.look(goal, depth)
     return replace(search.proof(goal), limit=depth)
+
+
+def _held(bench: Workbench, asked: Fact) -> str:
+    """The predicate that holds the row of a fact, which for one on demand is a version of it; "" if none does."""
+    name = asked.predicate.name
+    versions = bench.program.demanded.get(name)
+    names = (name,) if versions is None else [version.name for version in versions]
+    return next((one for one in names if bench.storage.has(one, asked.rows)[0]), "")
 
 
 class _Proving:
@@ -125,6 +136,11 @@ class _Proving:
                 yield from (((predicate, codes), _Step(None, ())) for codes in wanted)
             elif predicate in self._wording.aggregates:
                 yield from self._aggregate(predicate, wanted)
+            elif predicate in self._bench.closures:
+                closure = self._bench.closures[predicate]
+                for codes in wanted:
+                    premises = tuple((closure.pairs, pair) for pair in path_of(self._bench, closure, codes))
+                    yield (predicate, codes), _Step(None, premises, CLOSED)
             elif kind_of(predicate) == "body":
                 yield from (((predicate, codes), self._counted(predicate, codes)) for codes in wanted)
             else:
@@ -259,11 +275,16 @@ class _Proving:
         """What stands for a fact among premises: its proof; for one that vanishes, what it rests on."""
         if step is None:
             return (Proof(self._show(key), "cut", note="…"),)
-        if step.rule is None and key[0] not in self._wording.aggregates:
+        if step.rule is None and not step.note:
             return (Proof(self._show(key), "given", note="given"),)
         premises = tuple(proof for premise in step.premises for proof in self._proofs(premise, made))
         if kind_of(key[0]) == "body" and len(premises) != 1:
             return (Proof(step.note, "row", premises=premises),)
+        if key[0] in self._bench.closures:
+            if [proof.fact for proof in premises] == [self._show(key)]:
+                return premises
+            span = self._bench.closures[key[0]].span
+            return (Proof(self._show(key), "derived", step.note, f"{span.file}:{span.line}", premises),)
         if step.rule is None or _is_passing(key[0]):
             return premises
         place = f"{step.rule.span.file}:{step.rule.span.line}"
