@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from datalog.analysis.choices import choice_keys
 from datalog.analysis.equivalences import EQREL
-from datalog.analysis.equivalences import EQREL
 from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types

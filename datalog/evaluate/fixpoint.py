@@ -191,11 +191,11 @@ def close(
             return stamp
         passed = limits.passed(rounds, rows, time.monotonic() - began, computing is not None)
         if passed:
-            raise _runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
-        found = _follow(storage, rules, new, budget, merging)
+            raise runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
+        found = follow(storage, rules, new, budget, merging)
 
 
-def _follow(
+def follow(
     storage: Storage,
     rules: Iterable[RecursiveRule],
     new: Mapping[str, Words],
@@ -226,7 +226,7 @@ def _serving(storage: Storage, predicate: str, requests: Iterable[tuple[str, Col
     return [kept for kept in storage.arrangements[predicate] if kept in serving]
 
 
-def _runaway(rule: RecursiveRule, passed: str, rounds: int, rows: int) -> EvaluationError:
+def runaway(rule: RecursiveRule, passed: str, rounds: int, rows: int) -> EvaluationError:
     source = rule.join.encoded.plan.rule
     message = (
         f"the recursion through {rule.head} takes more than {passed}: in round {rounds} it has added {rows} row{'s' if rows > 1 else ''},"

@@ -76,12 +76,12 @@ class GuardedStratum:
         while True:
             new = self._round(found, number)
             rows += sum(map(len, new.values()))
-            passed = self._limits.passed(number, rows, time.monotonic() - began, True)
-            if passed:
-                raise runaway(next((rule for rule in self._rules if rule.deltas), self._rules[0]), passed, number, rows)
             if not new or any(storage.size(name) >= limit for name, limit in self._guard.limits.items()):
                 break
             number += 1
+            passed = self._limits.passed(number, rows, time.monotonic() - began, True)
+            if passed:
+                raise runaway(next((rule for rule in self._rules if rule.deltas), self._rules[0]), passed, number, rows)
             self._count(number)
             found = follow(storage, self._rules, new, None, merging)
         if self._guard.counted:

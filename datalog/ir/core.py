@@ -232,17 +232,6 @@ class CoreClosure:
 
 
 @dataclass(frozen=True, slots=True)
-class CoreClosure:
-    """head = the least equivalence on the elements of `pairs` that holds them; `span` is where head is declared.
-
-    `head` has no rules. `pairs` is a predicate of the engine's own, in the stratum of `head` if the two depend on each other."""
-
-    head: str
-    pairs: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Predicate:
     """A predicate's signature. `derived` (IDB) or given (EDB), never both: the given rows of a derived predicate p lie in
     `base`, a given predicate of the same signature, and a core rule copies them. `hidden` predicates are the engine's own.
@@ -274,13 +263,14 @@ class Guard:
 
     `choices`: the keys, by columns, of which each has one row. `subsumed`: the hidden predicate of rows that others dominate.
     `limits`: the number of rows with which the recursion ends. `deltas`: for a predicate of rows with their rounds, whose rows
-    these are. `counted`: rules read the number of the round."""
+    these are. `counted`: rules read the number of the round. `rounds`: the predicates that are evaluated by rounds for any of this."""
 
     choices: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     subsumed: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
     deltas: Mapping[str, str] = field(default_factory=dict)
     counted: bool = False
+    rounds: frozenset[str] = frozenset()
 
     @property
     def predicates(self) -> frozenset[str]:
@@ -312,7 +302,6 @@ class Stratum:
     rules: tuple[int, ...]  # indices into CoreProgram.rules
     recursive: bool
     aggregate: CoreAggregate | None = None
-    closures: tuple[CoreClosure, ...] = ()
     closures: tuple[CoreClosure, ...] = ()
     guard: Guard | None = None
 

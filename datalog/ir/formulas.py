@@ -174,7 +174,6 @@ class Program:
     aggregates: tuple[CoreAggregate, ...] = ()
     types: Mapping[str, Type] = field(default_factory=dict, compare=False)
     equivalences: Mapping[str, Span] = field(default_factory=dict, compare=False)  # where each is declared
-    equivalences: Mapping[str, Span] = field(default_factory=dict, compare=False)  # where each is declared
     guard: Guard = field(default_factory=Guard)
     functors: Mapping[str, Functor] = field(default_factory=dict, compare=False)
     pragmas: Mapping[str, str] = field(default_factory=dict, compare=False)

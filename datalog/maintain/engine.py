@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from datalog.errors import InternalError, MemoryLimit
 from datalog.evaluate.fixpoint import Limits, RecursiveRule
+from datalog.evaluate.guarded import GuardedStratum
 from datalog.evaluate.join import OverBudget
 from datalog.evaluate.memo import Memo
 from datalog.ir.core import CoreProgram
@@ -70,7 +71,7 @@ class Options:
 class LiveStratum:
     """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted or as recursive ones.
 
-    That of an aggregate and that of an equivalence have no rules."""
+    That of an aggregate and that of an equivalence have no rules. One with a guard is only evaluated as a whole."""
 
     predicates: tuple[str, ...]
     numbers: tuple[int, ...]
@@ -80,6 +81,7 @@ class LiveStratum:
     recursive: RecursiveStratum | None = None
     aggregate: AggregateStratum | None = None
     equivalence: EquivalenceStratum | None = None
+    guarded: GuardedStratum | None = None
 
 
 class Engine:
@@ -207,13 +209,19 @@ class Engine:
             equivalence = EquivalenceStratum(self.storage, closure, self.options.maintain == "auto")
             choice = Choice(self.storage.tally, False)  # it makes its own
             return LiveStratum(stratum.predicates, (), frozenset((closure.pairs,)), (), choice, equivalence=equivalence)
-        if stratum.recursive:
+        if stratum.stamped:
             rules = [
                 RecursiveRule(
                     self.program.rules[number].head, self.joins.full[number], self.joins.deltas[number], self.joins.dependents[number]
                 )
                 for number in stratum.rules
             ]
+        if stratum.guard is not None:
+            guarded = GuardedStratum(
+                self.program, self.storage, self.values, stratum.predicates, rules, stratum.guard, self.options.limits, stratum.closures
+            )
+            return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, guarded=guarded)
+        if stratum.recursive:
             recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits, stratum.closures)
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, recursive)
         recording, auto = RECORDING[self.options.coalesce], self.options.maintain == "auto"
@@ -236,7 +244,7 @@ class Engine:
                 continue
             places.append(place)
             reached.update(stratum.predicates)
-            if self.options.maintain == "recompute":
+            if self.options.maintain == "recompute" or stratum.guarded is not None:
                 continue
             if stratum.recursive is not None:
                 supported += stratum.numbers
@@ -287,6 +295,8 @@ class Engine:
             stratum.aggregate.evaluate()
         elif stratum.equivalence is not None:
             stratum.equivalence.evaluate()
+        elif stratum.guarded is not None:
+            stratum.guarded.evaluate()
         else:
             (name,) = stratum.predicates
             found = [np.empty((0, self.program.predicates[name].width), np.int64), *(rule.evaluate() for rule in stratum.rules)]
@@ -298,7 +308,7 @@ class Engine:
 
     def _maintain(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Bring a stratum up to date with the deltas of what it reads, and add its own to them."""
-        if self.options.maintain == "recompute":
+        if self.options.maintain == "recompute" or stratum.guarded is not None:
             self._anew(stratum, deltas, old)
             return
         choice, tally = stratum.choice, self.storage.tally

@@ -51,7 +51,7 @@ class Joins:
         self._surroundings = Surroundings(
             values.symbols.labels, values.decode, self.memo, storage.tally, self.failing, self.join, threads or all_cores()
         )
-        self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.recursive for name in stratum.predicates}
+        self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.stamped for name in stratum.predicates}
         sources = {stratum.aggregate.source for stratum in program.strata if stratum.aggregate is not None}
         for name, predicate in program.predicates.items():
             counting: Payload = "totals" if name in sources else "counts"

@@ -21,7 +21,7 @@ class ProgramPlan:
 
 def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
     """Plan all rules; `statistics` tells or guesses what predicates hold."""
-    recursive = {number: stratum.predicates for stratum in program.strata if stratum.recursive for number in stratum.rules}
+    recursive = {number: stratum.predicates for stratum in program.strata if stratum.stamped for number in stratum.rules}
     rules = {number: plan_rule(rule, statistics) for number, rule in enumerate(program.rules) if not _takes_any_order(rule)}
     deltas = tuple(
         tuple(
@@ -43,6 +43,9 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
         for closure in stratum.closures:
             requests[closure.head].add((0, 1))
             requests[closure.pairs].add((0, 1))
+        if stratum.guard is not None:
+            for name, keys in stratum.guard.choices.items():
+                requests[name].update(keys)
     orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
     for number, rule in enumerate(program.rules):
         if number not in rules:

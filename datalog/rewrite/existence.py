@@ -7,7 +7,7 @@ Like every nullary predicate it is stored as one column that is always 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from datalog.ir.core import CoreAtom, CoreBinding, CoreRule, Predicate, Type, Value
@@ -15,15 +15,20 @@ from datalog.syntax.tree import NOWHERE
 
 
 def ask_existence(
-    rules: Iterable[CoreRule], predicates: dict[str, Predicate], prefix: str = ""
+    rules: Iterable[CoreRule], predicates: dict[str, Predicate], prefix: str = "", rounds: Collection[str] = ()
 ) -> tuple[list[CoreRule], dict[str, Predicate]]:
-    """The rules, with the rules of the helpers that they need, and the helpers' predicates. `prefix` begins the helpers' names."""
+    """The rules, with the rules of the helpers that they need, and the helpers' predicates. `prefix` begins the helpers' names.
+
+    A helper would know a round later what the predicates `rounds`, whose rounds count, know: their atoms get a variable."""
     helpers: dict[str, Predicate] = {}
     asking = list(rules)
     added: list[CoreRule] = []
     for at, rule in enumerate(asking):
         for atom in rule.atoms:
             if not _asks(atom):
+                continue
+            if atom.predicate in rounds:
+                asking[at] = _look(asking[at], atom, predicates[atom.predicate])
                 continue
             name = f"{prefix}{atom.predicate}@some"
             if name not in helpers:
@@ -57,6 +62,18 @@ def _replace_atom(rule: CoreRule, atom: CoreAtom, name: str) -> CoreRule:
         )
     answer = replace(atom, predicate=name, columns=(zero,))
     return replace(rule, atoms=tuple(answer if other is atom else other for other in rule.atoms))
+
+
+def _look(rule: CoreRule, atom: CoreAtom, asked: Predicate) -> CoreRule:
+    """The rule with a variable for the first column of an atom of wildcards."""
+    variable = len(rule.variables)
+    looking = replace(atom, columns=(variable, *atom.columns[1:]))
+    return replace(
+        rule,
+        variables=(*rule.variables, _unused("_1", rule.variables)),
+        types=(*rule.types, asked.types[0]),
+        atoms=tuple(looking if other is atom else other for other in rule.atoms),
+    )
 
 
 def _unused(name: str, names: Sequence[str]) -> str:

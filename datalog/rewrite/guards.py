@@ -38,6 +38,7 @@ from datalog.ir.formulas import (
     Program,
     Rule,
     Signature,
+    Truth,
     Variable,
     Wildcard,
 )
@@ -50,16 +51,23 @@ ALL, CHOSEN = "@all", "@chosen"
 def lower_guards(program: Program) -> Program:
     """The program with rules for what rules can say, and with the guard that the rest needs."""
     limits = _limits(program)
-    signatures = program.signatures
-    if ROUND not in signatures and not limits and not any(_is_special(one) for one in signatures.values()):
+    if ROUND not in program.signatures and not limits and not any(map(_is_special, program.signatures.values())):
         return program
-    lowering = _Lowering(program, limits)
+    lowering = _Lowering(_without_idle(program), limits)
     lowering.run()
     return replace(program, rules=tuple(lowering.rules), signatures=lowering.signatures, guard=lowering.guard)
 
 
 def _is_special(signature: Signature) -> bool:
     return bool(signature.choices or signature.delta_of) or signature.name.endswith(SUFFIX)
+
+
+def _without_idle(program: Program) -> Program:
+    """The program without rules that say `false`, which a subsumption of a row by itself is; so they are no part of a recursion."""
+    rules = tuple(rule for rule in program.rules if Truth(False) not in rule.body.literals)
+    dominated = {rule.heads[0].predicate for rule in rules}
+    signatures = {name: one for name, one in program.signatures.items() if not name.endswith(SUFFIX) or name in dominated}
+    return replace(program, rules=rules, signatures=signatures)
 
 
 def _limits(program: Program) -> dict[str, int]:
@@ -106,7 +114,11 @@ class _Lowering:
                 choices.update(self._in_steps(signature))
         self.rules = [*map(self._rule, self.program.rules), *self.rules]
         limits = {name: limit for name, limit in self.limits.items() if name in self._recursive}
-        self.guard = Guard(choices, subsumed, limits, deltas)
+        counted = {head.predicate for rule in self.rules if _counts(rule) for head in rule.heads}
+        rounds = frozenset().union(
+            *(self._groups[name] for name in self._recursive & {*choices, *subsumed, *limits, *deltas, *deltas.values(), *counted})
+        )
+        self.guard = Guard(choices, subsumed, limits, deltas, rounds=rounds)
 
     def _find_recursion(self) -> None:
         """Which predicates recurse. That a subsumption mentions its own predicate is no recursion."""
@@ -182,6 +194,11 @@ class _Lowering:
     def _is_recursive(self, rule: Rule) -> bool:
         recursion = recursion_of(rule, self._groups)
         return any(predicate in recursion & self._recursive for _, predicate, _, _ in rule_edges((rule,)))
+
+
+def _counts(rule: Rule) -> bool:
+    """Whether a rule reads the number of the round."""
+    return any(predicate == ROUND for _, predicate, _, _ in rule_edges((rule,)))
 
 
 def _variables(signature: Signature) -> tuple[Variable, ...]:

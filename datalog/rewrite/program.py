@@ -29,7 +29,7 @@ def lower(program: Program, demand: Demand = NOTHING) -> CoreProgram:
     program = on_demand(simplify(program), demand)
     predicates, copies, facts = separate_facts(program)
     rules = [*copies, *given_rows(program), *core_rules(program)]
-    rules, helpers = ask_existence(rules, predicates)
+    rules, helpers = ask_existence(rules, predicates, rounds=program.guard.rounds)
     predicates.update(helpers)
     rules = keep_plans(rules, program.plans)
     rules, pairs, closures = close_pairs(rules, predicates, program.equivalences)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from datalog.analysis.components import components
 from datalog.analysis.dependencies import Edge, check_recursion, successors
 from datalog.analysis.findings import Findings
-from datalog.ir.core import CoreAggregate, CoreClosure, CoreRule, Predicate, Stratum
+from datalog.ir.core import NO_GUARD, ROUND, CoreAggregate, CoreClosure, CoreRule, Guard, Predicate, Stratum
+from datalog.syntax.tree import NOWHERE
 
 _HINT = "a negated group or an aggregate takes values of its variables from the recursion itself; bind them by an atom inside it"
 
@@ -18,6 +19,7 @@ def stratify(
     aggregates: Sequence[CoreAggregate],
     text: str,
     closures: Sequence[CoreClosure] = (),
+    guard: Guard = NO_GUARD,
 ) -> tuple[Stratum, ...]:
     """The strata of the derived predicates that are made: not of sources that aggregates read at their origins.
 
@@ -28,6 +30,8 @@ def stratify(
         span = aggregate.functions[0].span
         edges += [(aggregate.head, read, "aggregated", span) for read in (aggregate.source, aggregate.needs) if read]
     edges += [(closure.head, closure.pairs, "", closure.span) for closure in closures]
+    tied = (*guard.subsumed.items(), *guard.deltas.items())
+    edges += [(one, other, "", NOWHERE) for pair in tied for one, other in (pair, pair[::-1])]
     derived = [name for name, predicate in predicates.items() if predicate.derived]
     findings = Findings(text)
     check_recursion(derived, edges, findings, hint=_HINT)
@@ -45,5 +49,6 @@ def stratify(
         recursive = any(predicate in group for member in group for predicate in following.get(member, ()))
         numbers = sorted(at for member in group for at in by_head.get(member, ()))
         own = tuple(closure for closure in closures if closure.head in group)
-        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own))
+        counted = any(atom.predicate == ROUND for number in numbers for atom in rules[number].atoms)
+        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own, guard.of(group, counted)))
     return tuple(strata)
