@@ -85,12 +85,10 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
     """
     plan = plan_program(core, statistics) if engine is None else engine.joins.plan
     later: list[RulePlan] = []
+    strata = [stratum for stratum in core.strata if core.demanded.keys().isdisjoint(stratum.predicates)]
     sections = (
         ("quantified rules", [format_rule(rule) for rule in program.rules]),
-        (
-            "strata",
-            [stratum_line(number, one) for number, one in enumerate(core.strata, 1) if core.demanded.keys().isdisjoint(one.predicates)],
-        ),
+        ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(strata, 1)]),
         ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
         ("aggregates", list(aggregate_lines(core, statistics, maintain, engine))),
         ("equivalences", list(equivalence_lines(core, maintain))),

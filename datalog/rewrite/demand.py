@@ -66,7 +66,7 @@ def _special(program: Program) -> set[str]:
     """The predicates whose rows depend on more than what the rules derive, and those that recurse through them."""
     guard = program.guard
     found = {name for name, one in program.signatures.items() if one.functional or one.choices or one.delta_of}
-    found |= {_owner(name) for name in (*guard.predicates, *guard.subsumed.values(), *program.equivalences)}
+    found |= {_owner(name) for name in (*guard.predicates, *guard.rounds, *guard.subsumed.values(), *program.equivalences)}
     groups = component_of(program.signatures, rule_edges(program.rules))
     return found.union(*({_owner(other) for other in group} for group in groups.values() if not group.isdisjoint(found)))
 
