@@ -69,7 +69,7 @@ class Jobs(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if value == "auto":
             return 0
-        if isinstance(value, int) or (value.isascii() and value.isdecimal() and 0 < int(value[:9])):
+        if isinstance(value, int) or (value.isascii() and value.isdecimal() and int(value[:9]) > 0):
             return int(value)
         self.fail(f"{value} is no number of threads from 1 on, nor auto", param, ctx)
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DataError, Diagnostic, ProgramError
+from datalog.errors import DataError, Diagnostic, MissingFile, ProgramError
 from datalog.io.facts import read_facts
 from datalog.io.layout import place_of
 from datalog.io.literals import spell
@@ -73,7 +73,10 @@ def _in_files(start: Start, predicate: Predicate, pair: Words, values: Values) -
             assert start.directory is not None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the first reading has told of them
-                codes = read_facts(directive, predicate, start.directory, values)
+                try:
+                    codes = read_facts(directive, predicate, start.directory, values)
+                except MissingFile:
+                    continue
             place = place_of(directive)
             file = start.directory / place.file(predicate.name, "input")
             for row in pair:

@@ -51,11 +51,11 @@ QUERY = "<query>"  # the file of errors in queries
 class Database:
     """A program with its relations.
 
-    `program` is the text of a program, or a path to one (a `Path`, or a string that ends in `.dl`). With `facts`, a
-    directory or a function of the program's pragmas that gives one, every `.input` predicate is loaded from it; without, no `.input` directive is followed, and given predicates start with
-    the facts of the text. `maintain` forces a way of maintenance, "derived", "recorded" or "recompute"; "auto" takes the cheaper one,
-    by what they cost. `coalesce` says how the sensitivity records of one context are joined ("hull", "run", "exact"). Results
-    never depend on either.
+    `program` is the text of a program, or a path to one (a `Path`, or a string that ends in `.dl`). With `facts`, a directory or a
+    function of the program's pragmas that gives one, every `.input` predicate is loaded from it; without, no `.input` directive is
+    followed, and given predicates start with the facts of the text. `maintain` forces a way of maintenance, "derived", "recorded" or
+    "recompute"; "auto" takes the cheaper one, by what they cost. `coalesce` says how the sensitivity records of one context are joined
+    ("hull", "run", "exact"). Results never depend on either.
 
     `orders` gives variable orders to rules, by their numbers as `datalog plan` shows them, or by the head of an only rule:
     `orders={"path": ["y", "x", "z"]}`. `max_rounds`, `max_rows` and `max_seconds` limit each recursion, each time it is
@@ -68,10 +68,13 @@ class Database:
 
     `functions` are Python functions that rules call (`datalog.function`; plain ones with annotations will do), or that the program
     declares with `.functor`, which then tells their types; a mapping gives them by the names of functors. `libraries` are shared
-    libraries with Soufflé's C functions, by their paths or as N of libN.so in the current folder. Where a computation has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an EvaluationError.
-    `overflow="wrap"` lets numbers wrap around that leave 64 bits, as Soufflé does, and floats be divided by zero; otherwise that is
-    a computation without a value, unless `.pragma "overflow" "wrap"` says the same. Unsigned numbers always wrap around. With `missing="empty"` a fact file that is not there
-    has no rows.
+    libraries with Soufflé's C functions, by their paths or as N of libN.so in the current folder.
+
+    Where a computation has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an
+    EvaluationError. `overflow="wrap"` lets numbers wrap around that leave 64 bits, as Soufflé does, and floats be divided by zero;
+    otherwise that is a computation without a value, unless `.pragma "overflow" "wrap"` says the same. Unsigned numbers always wrap
+    around. With `missing="empty"` a fact file that is not there has no rows.
+
     Predicates that are `on_demand`, given by name or with "*" all but outputs and those `whole`, are evaluated only as far as something
     asks for them that is not on demand itself: an output, or a `query`, which takes the time of what it needs. Programs say the same by
     `.pragma "magic-transform"`. With `outputs_only`, what no `.output` and no `.printsize` needs is not even read.
@@ -234,7 +237,7 @@ class Database:
             head = lowered.predicates["?query"]
             with quoting(body, QUERY):
                 joins = self._engine.joins
-                codes = run_query(self._engine.storage, lowered, joins.join, self._values, self._options.limits)
+                codes = run_query(self._engine.storage, lowered, joins.join, self._values, joins.memo, self._options.limits)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
 
     def explain(self, fact: str, *, depth: int | None = None) -> Proof:

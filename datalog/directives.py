@@ -5,13 +5,14 @@ Names of files are compared as they are written, although facts and rejected row
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
 
-from datalog.errors import Diagnostic, ProgramError
-from datalog.io.layout import FROM_STANDARD_INPUT, Place, at, place_of
+from datalog.errors import Diagnostic, IgnoredParameter, ProgramError
+from datalog.io.layout import FROM_STANDARD_INPUT, Place, at, place_of, unknown_parameters
 from datalog.ir.core import Predicate
 from datalog.syntax.tree import Directive
 
@@ -19,12 +20,15 @@ OWN_FILES = "give each a file of its own"
 
 
 def find_mistakes(directives: Iterable[Directive], predicates: Mapping[str, Predicate] | None = None) -> list[Diagnostic]:
-    """Parameters that make no sense and files that would be written over; with `predicates` also defaults that columns do not admit."""
+    """Values of parameters that make no sense and files that would be written over; with `predicates` also defaults that columns do
+    not admit. Warns of parameters that nobody knows."""
     found: list[Diagnostic] = []
     placed: list[tuple[Directive, Place]] = []
     for directive in directives:
         if directive.kind in ("printsize", "limitsize"):
             continue
+        for message in unknown_parameters(directive):
+            warnings.warn_explicit(IgnoredParameter(message), None, directive.span.file, directive.span.line)
         try:
             place = place_of(directive)
         except ProgramError as error:

@@ -54,6 +54,10 @@ class DataError(PlacedError):
     """A fact file or a fact has something that its predicate's types do not admit, or cannot be read."""
 
 
+class MissingFile(DataError):
+    """A fact file is not there."""
+
+
 class StreamError(PlacedError):
     """A transaction stream has a malformed transaction; nothing of that transaction was applied."""
 

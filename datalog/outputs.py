@@ -1,6 +1,7 @@
 """What a program's `.output` and `.printsize` directives ask for, done for one database.
 
-A program with neither directive, as programs in the papers' dialect are, gives all its derived predicates.
+A program with neither directive shows all its derived predicates. To files and to standard output it writes them only if it is in
+the papers' dialect, which has no directives; Soufflé, too, writes nothing for such a program.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def derived_names(core: CoreProgram) -> list[str]:
     return [name for name, predicate in core.predicates.items() if predicate.derived and not predicate.hidden]
 
 
-def wanted(core: CoreProgram) -> Iterator[tuple[Directive | None, str]]:
-    """Each output and size that is to be given, in the order of the text, with its directive if it has one."""
+def wanted(core: CoreProgram, everything: bool = True) -> Iterator[tuple[Directive | None, str]]:
+    """Each output and size that is to be given, in the order of the text, with its directive if it has one; without any, `everything`
+    that is derived, if so."""
     asked = [directive for directive in core.directives if directive.kind in ("output", "printsize")]
-    if not asked:
+    if not asked and everything:
         yield from ((None, name) for name in derived_names(core))
     for directive in asked:
         yield from ((directive, name) for name in directive.predicates)
@@ -61,7 +63,7 @@ def write_outputs(database: Database, directory: Path | None, sizes: TextIO, pri
     from datalog.io.output import print_size, write_output
     from datalog.program import quoting
 
-    for directive, name in wanted(database.core):
+    for directive, name in wanted(database.core, everything=database.program.papers):
         predicate = database.predicates[name]
         if only_size(directive):
             sizes.write(print_size(called(directive, name), len(database[name])))

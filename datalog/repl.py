@@ -20,7 +20,7 @@ from datalog.errors import DatalogError, Diagnostic, InternalError, PlacedError,
 from datalog.io.literals import closest
 from datalog.outputs import derived_names
 from datalog.render import SHOWN_ROWS, counted, print_table
-from datalog.runner import announce_compilation, evaluate, say
+from datalog.runner import announce_compilation, evaluate, fact_directory, say
 from datalog.statements import Kind, Statement, kind_of, split_statements
 from datalog.syntax import tree
 from datalog.syntax.operators import LEVELS, PREFIX_WORDS
@@ -49,7 +49,7 @@ A statement may take several lines; it ends with its full stop. Ctrl-C drops wha
 """
 
 
-def converse(program: Path | None, facts: Path, reading: Reading | None = None) -> int:
+def converse(program: Path | None, facts: Path | None, reading: Reading | None = None) -> int:
     """Talk to the user, or read a script from what is no terminal; the exit status."""
     announce_compilation(quiet=False)
     session = Session(program, facts, reading)
@@ -83,8 +83,8 @@ def read_script(session: Session, lines: Iterable[str]) -> bool:
 class Session:
     """The database that is talked about, and the changes that wait for a commit."""
 
-    def __init__(self, program: Path | None, facts: Path, reading: Reading | None = None) -> None:
-        self.facts, self._reading = facts, reading
+    def __init__(self, program: Path | None, facts: Path | None, reading: Reading | None = None) -> None:
+        self._facts, self._reading = facts, reading
         self.database = evaluate("" if program is None else program, facts, quiet=False, reading=reading)
         self.staged: list[StagedTransaction] = []  # one a statement
         self.began = 0  # the line of the first of them
@@ -101,6 +101,11 @@ class Session:
             "load": self._load,
             "quit": self._quit,
         }
+
+    @property
+    def facts(self) -> Path:
+        """Where the files of `.input` are."""
+        return self._facts or fact_directory(self.database.program.pragmas)
 
     @property
     def commands(self) -> list[str]:

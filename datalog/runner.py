@@ -30,10 +30,11 @@ STANDARD = "-"  # the name of standard input and output
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run is asked to do. `output` and `stream` are "" where there is none; `settings` are options of `Database`."""
+    """What one run is asked to do. `facts` and `output` are what the program's pragmas say where there is nothing, `stream` is "" where
+    there is none; `settings` are options of `Database`."""
 
     program: Path
-    facts: Path
+    facts: Path | None
     output: str = ""
     stream: str = ""
     format: Format = "text"
@@ -64,8 +65,9 @@ def _run(asked: Run) -> int:
         with lines:
             if not follow(database, lines, asked):
                 return 1
-    if asked.output:
-        directory = None if asked.output == STANDARD else Path(asked.output)
+    output = asked.output or database.program.pragmas.get("output-dir", "")
+    if output and not (asked.stream and output == STANDARD):
+        directory = None if output == STANDARD else Path(output)
         write_outputs(database, directory, sys.stderr if asked.stream else sys.stdout, printing=not asked.stream)
     elif not asked.stream:
         print_outputs(database)
@@ -103,6 +105,11 @@ def announce_compilation(quiet: bool) -> None:
     jit.on_wait = None if quiet else lambda: print("compiling the kernels (once, some seconds) …", file=sys.stderr, flush=True)
 
 
+def fact_directory(pragmas: Mapping[str, str]) -> Path:
+    """Where facts are if the command line does not say it."""
+    return Path(pragmas.get("fact-dir", ""))
+
+
 def evaluate(program: str | Path, facts: Path | None, quiet: bool, **options: Any) -> Database:
     """The database of a program and its facts, with a sign of life if that takes long."""
     from datalog.database import Database
@@ -112,7 +119,7 @@ def evaluate(program: str | Path, facts: Path | None, quiet: bool, **options: An
         def progress(done: int, strata: int) -> None:
             waiting.update(f"evaluating stratum {done + 1} of {strata}")
 
-        return Database(program, facts=facts, progress=progress, **options)
+        return Database(program, facts=fact_directory if facts is None else facts, progress=progress, **options)
 
 
 def follow(database: Database, lines: IO[str], asked: Run) -> bool:

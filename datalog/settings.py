@@ -15,6 +15,7 @@ WORDS = {
     "coalesce": ("hull", "run", "exact"),
     "failing": ("error", "skip"),
     "overflow": ("error", "wrap"),
+    "missing": ("error", "empty"),
 }
 LEAST = {"rows_per_page": 3, "threads": 1, "max_rounds": 1, "max_rows": 1}  # whole numbers, and the smallest that each takes
 GREATEST = 10**18
@@ -22,7 +23,7 @@ SECONDS, MEMORY = "max_seconds", "memory_limit"
 BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 ORDER = "order."
 OPTIONS = ("maintain", "threads")  # of the command line: --maintain and -j
-KNOWN = "coalesce, failing, overflow, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
+KNOWN = "coalesce, failing, missing, overflow, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, Any]:

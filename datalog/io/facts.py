@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datalog.errors import DataError, Diagnostic, IgnoredFields
+from datalog.errors import DataError, Diagnostic, IgnoredFields, MissingFile
 from datalog.io.delimited import parse_delimited
 from datalog.io.layout import DEFAULT_OF, FROM_STANDARD_INPUT, Layout, Place, at, place_of, problem_of, refuse
 from datalog.io.literals import closest
@@ -79,12 +79,12 @@ def first_fields(data: bytes, place: Place, predicate: Predicate, values: Values
 
 
 def found(directive: Directive | None, wanted: Path, predicate: Predicate) -> Path:
-    """The file, or the one that is called so and compressed. DataError if there is neither."""
+    """The file, or the one that is called so and compressed. MissingFile if there is neither."""
     path = next((path for path in (wanted, wanted.with_name(wanted.name + ".gz")) if path.is_file()), None)
     if path is None:
         message = f"there is no fact file {wanted} for {predicate.name}"
         hint = neighbours(wanted)
-        raise DataError([at(directive.span, message, hint) if directive else Diagnostic(message, str(wanted), 0, 0, hint=hint)])
+        raise MissingFile([at(directive.span, message, hint) if directive else Diagnostic(message, str(wanted), 0, 0, hint=hint)])
     return path
 
 

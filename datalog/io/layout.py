@@ -1,12 +1,13 @@
 """What the parameters of `.input` and `.output` say: which file, table or stream, and how rows are laid out there.
 
 Soufflé's parameters with Soufflé's meaning, and of our own `null`, `default_COLUMN`, `rejects` and names in `columns`. A parameter
-that we do not know is refused, because ignoring it would read or write something else than the program says.
+that we do not know is passed over, as by Soufflé, with a warning (`unknown_parameters`): it may be misspelled.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -17,6 +18,7 @@ from datalog.syntax.constants import SHORT_ESCAPES
 from datalog.syntax.tree import Directive, Span
 
 KNOWN = ("IO", "filename", "file", "name", "delimiter", "headers", "rfc4180", "format", "dbname")
+PASSED_OVER = ("intermediate", "operation")  # of older versions of Soufflé
 OF_INPUT = ("columns", "null", "rejects")
 OF_OUTPUT = ("attributeNames", "compress")
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
@@ -121,14 +123,11 @@ class _Parameters:
 
     def _sort_out(self) -> None:
         kind = self._directive.kind
-        known = KNOWN + (OF_INPUT if kind == "input" else OF_OUTPUT)
+        known = known_parameters(kind)
         for name, value in self._directive.parameters:
             if kind == "input" and name.startswith(DEFAULT_OF):
                 self._defaults.append((name.removeprefix(DEFAULT_OF), str(value)))
-            elif name not in known:
-                listed = f"there are {', '.join(known)}" + (f" and {DEFAULT_OF}COLUMN" if kind == "input" else "")
-                self._complain(f"{name} is no parameter of .{kind}", closest(name, known) or listed)
-            else:
+            elif name in known:
                 self._given[name] = str(value)
         if "name" in self._given and len(self._directive.predicates) > 1:
             self._complain(f"{' and '.join(self._directive.predicates)} cannot have one name", f"give each its own .{kind}")
@@ -164,6 +163,20 @@ class _Parameters:
 
     def _complain(self, message: str, hint: str = "") -> None:
         self._found.append(at(self._directive.span, message, hint))
+
+
+def known_parameters(kind: str) -> tuple[str, ...]:
+    return KNOWN + (OF_INPUT if kind == "input" else OF_OUTPUT)
+
+
+def unknown_parameters(directive: Directive) -> Iterator[str]:
+    """What is to be said of parameters that say nothing here."""
+    kind = directive.kind
+    known = known_parameters(kind)
+    for name, _ in directive.parameters:
+        if name not in (*known, *PASSED_OVER) and not (kind == "input" and name.startswith(DEFAULT_OF)):
+            listed = f"there are {', '.join(known)}" + (f" and {DEFAULT_OF}COLUMN" if kind == "input" else "")
+            yield f"{name} is no parameter of .{kind}, and says nothing; {closest(name, known) or listed}"
 
 
 def problem_of(delimiter: str, rfc4180: bool) -> str:

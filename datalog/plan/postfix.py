@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from datalog.ir.core import Apply, Expression, PyValue, Reference, Type, Value
 from datalog.kernels import encoding as code
-from datalog.kernels.codes import LOWEST
 from datalog.syntax.tree import Span
 
 Encode = Callable[[PyValue, Type], int]
 Number = Callable[[str, tuple[Type, ...], Type], int]  # of a function that the kernel looks up
 
+LOWEST = -(2**63)
 NESTED = ("cat", "min", "max")  # of more than two arguments: nested calls of two
 ARITHMETIC = {
     "+": code.CODE_ADD,

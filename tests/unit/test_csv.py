@@ -204,7 +204,6 @@ def test_a_missing_file_names_the_directive(tmp_path: Path) -> None:
     [
         ({"IO": "sqlit"}, "IO=sqlit is nothing that .input knows", "did you mean `sqlite`?"),
         ({"columns": "0:y"}, 'columns="0:y" has the name y in it, and there is no header', "say headers=true"),
-        ({"delimeter": ","}, "delimeter is no parameter of .input", "did you mean `delimiter`?"),
         ({"headers": "yes"}, 'headers="yes" is neither true nor false', ""),
         ({"delimiter": ""}, "the delimiter is empty", ""),
         ({"delimiter": "\\n"}, "the delimiter has a line end in it", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from datalog import ProgramError
+from datalog.errors import IgnoredParameter
 from datalog.program import compile_program
 
 DECLARED = ".decl p(id: number, day: date)\n.decl q(id: number)\n"
@@ -18,14 +19,34 @@ def messages(text: str) -> list[str]:
 
 
 def test_all_parameters_that_make_no_sense_are_told_of_all_directives() -> None:
-    assert messages('.input p(delimeter=",", headers=perhaps, IO=sqlit, columns="1:")\n.output q(null="NA", delimiter="")\n') == [
-        "3: delimeter is no parameter of .input",
+    assert messages('.input p(headers=perhaps, IO=sqlit, columns="1:")\n.output q(delimiter="")\n') == [
         "3: IO=sqlit is nothing that .input knows",
         '3: headers="perhaps" is neither true nor false',
         '3: columns="1:" has an empty name in it',
-        "4: null is no parameter of .output",
         "4: the delimiter is empty",
     ]
+
+
+@pytest.mark.parametrize(
+    ("directive", "message"),
+    [
+        ('.input p(delimeter=",")', "delimeter is no parameter of .input, and says nothing; did you mean `delimiter`?"),
+        ('.output q(null="NA")', "null is no parameter of .output, and says nothing; there are IO, "),
+        (".input p(compress=true)", "compress is no parameter of .input, and says nothing"),
+        (".output q(columns=1)", "columns is no parameter of .output, and says nothing"),
+    ],
+)
+def test_parameters_that_nobody_knows_say_nothing_and_are_warned_of(directive: str, message: str) -> None:
+    with pytest.warns(IgnoredParameter) as caught:
+        compile_program(f"{DECLARED}{directive}\n", "p.dl")
+    (warning,) = caught
+    assert str(warning.message).startswith(message)
+    assert (warning.filename, warning.lineno) == ("p.dl", 3)
+
+
+def test_parameters_of_older_versions_of_souffle_are_passed_over_silently(recwarn: pytest.WarningsRecorder) -> None:
+    compile_program(f"{DECLARED}.output q(intermediate=true)\n", "p.dl")
+    assert not recwarn
 
 
 def test_defaults_are_checked_without_the_file() -> None:
@@ -37,9 +58,9 @@ def test_defaults_are_checked_without_the_file() -> None:
 
 
 def test_parameters_are_told_together_with_errors_of_rules() -> None:
-    assert messages("r(x) :- s(x).\n.input p(header=true)\nt(y) :- q(x).\n") == [
+    assert messages("r(x) :- s(x).\n.input p(headers=perhaps)\nt(y) :- q(x).\n") == [
         "3: unknown predicate `s`",
-        "4: header is no parameter of .input",
+        '4: headers="perhaps" is neither true nor false',
         "5: `y` is in the head, but nothing binds it",
     ]
 

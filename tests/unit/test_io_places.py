@@ -239,7 +239,6 @@ def test_bytes_in_columns_that_are_not_picked_do_not_matter(tmp_path: Path) -> N
         ('columns="0:1", IO=jsonfile', "columns= says something about files of delimited text and about tables, and this is JSON"),
         ('null="NA", IO=sqlite', "null= says something about files of delimited text, and this is IO=sqlite"),
         ("format=table, IO=json", 'format="table" is nothing that JSON\'s rows are written as'),
-        ("compress=true", "compress is no parameter of .input"),
         ("IO=stdout", "IO=stdout is nothing that .input knows"),
     ],
 )
