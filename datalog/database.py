@@ -466,6 +466,8 @@ class Database:
         if predicate is None or predicate.hidden:
             import difflib
 
+            if name in self._program.inline:
+                raise UnknownPredicate(f"{name} is inline, so none of its rows are kept: query it, or declare it without `inline`")
             close = difflib.get_close_matches(name, list(self), 1)
             raise UnknownPredicate(f"there is no predicate {name}" + (f"; did you mean {close[0]}?" if close else ""))
         return predicate

@@ -88,6 +88,7 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
     strata = [stratum for stratum in core.strata if core.demanded.keys().isdisjoint(stratum.predicates)]
     sections = (
         ("quantified rules", [format_rule(rule) for rule in program.rules]),
+        ("inline", [format_rule(rule) for one in program.inline.values() for rule in one.rules]),
         ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(strata, 1)]),
         ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
         ("aggregates", list(aggregate_lines(core, statistics, maintain, engine))),

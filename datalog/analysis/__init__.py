@@ -1,6 +1,6 @@
 """What a program means, before anything runs: predicates, types, quantifiers, range restriction, stratification.
 
-    tree → instances of components → plain terms → signatures → types → formulas → quantifiers → safety → recursion
+    tree → instances of components → plain terms → signatures → types → formulas → quantifiers → inlining → safety → recursion
 
 Each step goes on after errors of the one before, on what it can still trust, and all of them report into one `Findings`, so
 that one run tells all errors of a file. A program that comes out is well typed, range restricted and stratified.
@@ -17,13 +17,13 @@ from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
 from datalog.analysis.functors import declare_functors
+from datalog.analysis.inline import check_declared, inline_declarations, inlined
 from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
 from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.on_demand import wanted_on_demand
 from datalog.analysis.pragmas import is_of_papers, read_pragmas
 from datalog.analysis.quantify import quantify
-from datalog.analysis.safety import check_safety
 from datalog.analysis.signatures import Columns, collect_signatures
 from datalog.analysis.subsumption import subsumptions_as_rules
 from datalog.analysis.subtypes import check_subtypes
@@ -49,6 +49,8 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     findings = Findings(written.text)
     written = expand_old_qualifiers(instantiate(written, findings))
     refuse_unsupported(written, findings)
+    declared = inline_declarations(written)
+    check_declared(declared, written, findings)
     pragmas = read_pragmas(written, findings)
     wraps = (overflow or pragmas.get("overflow", "")) == "wrap"
     written = subsumptions_as_rules(written, findings)
@@ -76,13 +78,13 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
             facts += [fold_fact(head, findings, wraps) for head in heads]
         else:
             rules.append(_rule(clause, heads, translation, findings))
-    for rule in rules:
-        check_safety(rule, findings)
+    rules, inline = inlined(declared, {name: _signature(known[name], inference) for name in declared}, rules, facts, findings)
     edges = rule_edges(rules)
     check_recursion(known, edges, findings, {name for name, columns in known.items() if columns.functional})
     plans = join_plans(written, component_of(known, edges), findings)
     findings.raise_if_any()
-    signatures = {name: _signature(columns, inference) for name, columns in known.items()}
+    signatures = {name: _signature(columns, inference) for name, columns in known.items() if name not in inline}
+    facts = [fact for fact in facts if fact.predicate not in inline]
     directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
     bases = {name: base for name, base in types.bases.items() if base is not None}
     return formulas.Program(
@@ -100,6 +102,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
         papers=is_of_papers(written),
         equivalences=same,
         demand=wanted_on_demand(program),
+        inline=inline,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datalog.analysis.desugar import Primitives, desugar_body
 from datalog.analysis.findings import Findings
 from datalog.analysis.forms import check_terms
+from datalog.analysis.inline import Inlining
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety, hidden_variables
 from datalog.analysis.signatures import Columns, check_arity, report_unknown
@@ -42,7 +43,7 @@ def analyse_query(
         name: Columns(
             name, signature.attributes, signature.types, signature.type_names, signature.declared, signature.span, signature.functional
         )
-        for name, signature in program.signatures.items()
+        for name, signature in (program.signatures | {name: one.signature for name, one in program.inline.items()}).items()
     }
     primitives = {**primitives, **with_functors(program.functors)}
     refuse_in_body(body, findings)
@@ -59,7 +60,7 @@ def analyse_query(
 
     conjunction = Translation(inference, cells).conjunction(body)
     head = formulas.Atom(HEAD, _columns(conjunction), body.span)
-    rule = quantify([head], conjunction, body.span)
+    rule = Inlining(program.inline, in_place=True).rule(quantify([head], conjunction, body.span), findings)
     written = findings.one_line(replace(body.span, start=0, end=len(text)))  # the body's own span may end before a parenthesis
     rule = replace(rule, text=written.removeprefix("?-").removesuffix(".").strip() or format_rule(rule))
     check_safety(rule, findings, "a column of the answer")

@@ -32,6 +32,7 @@ from datalog.ir.formulas import (
 )
 from datalog.ir.occurrences import aggregations, flat, literal_names, literal_variables, term_names, term_variables
 from datalog.ir.renaming import written_name
+from datalog.syntax.tree import Span
 
 Purpose = OneOf["head", "negated", "compared", "computed with", "aggregated"]
 
@@ -177,24 +178,28 @@ def hidden_variables(literal: Literal) -> set[str]:
             return set()
 
 
-def check_safety(rule: Rule, findings: Findings, head: str = "in the head") -> None:
+def check_safety(rule: Rule, findings: Findings, head: str = "in the head", given: frozenset[str] = frozenset()) -> None:
     """Report each variable of the rule that is not range restricted, once, at its first use that needs it.
 
-    `head` says, in a message, what a variable of the head is.
+    `head` says, in a message, what a variable of the head is; `given` are bound where the rule is used. Where a variable is used in
+    what has been put into the rule from another one, that is reported there, too.
     """
-    bound = bound_by(rule.body.literals, frozenset())
+    bound = bound_by(rule.body.literals, given)
     # Where an aggregate's groups have no values, that is to be told, and not that its result has none.
     waiting = {one.result.name for one in aggregations(rule.body) if groups_of(one) - bound - {one.result.name}}
     in_heads = [UnboundUse(use, "head") for head in rule.heads for use in literal_variables(head) if use.name not in bound]
-    uses = (*in_heads, *unbound_uses(rule.body.literals, frozenset()))
+    uses = (*in_heads, *unbound_uses(rule.body.literals, given))
     told = [use for use in uses if use.variable.name not in waiting] or uses  # or else they wait for each other
     reported: set[str] = set()
     for use in told:
-        name = use.variable.name
-        if name not in reported:
+        name, span = use.variable.name, use.variable.span
+        if _apart(rule.span, span):
+            shown = findings.one_line(span) or written_name(name)
+            findings.add(span, f"`{shown}` is {use.purpose} here, but nothing binds it", f"its rule is inline at {place(rule.span)}")
+        elif name not in reported:
             reported.add(name)
             where = head if use.purpose == "head" else f"{use.purpose} here"
-            findings.add(use.variable.span, f"`{written_name(name)}` is {where}, but nothing binds it", _advice(rule, use, bound))
+            findings.add(span, f"`{written_name(name)}` is {where}, but nothing binds it", _advice(rule, use, bound))
     _check_independence(rule.body, findings)
 
 
@@ -225,6 +230,11 @@ def _bound_within(aggregation: Aggregation) -> frozenset[str]:
     """What an aggregation would bind if it stood alone and its body were seen."""
     bodies = (aggregation.body, *(inner.body for inner in aggregations(aggregation.body)))
     return bound_by((literal for body in bodies for literal in body.literals), frozenset((aggregation.result.name,)), inverses=False)
+
+
+def _apart(rule: Span, use: Span) -> bool:
+    """Whether a use stands outside of the rule's own text."""
+    return bool(rule.line and use.line) and (use.end <= rule.start or rule.end <= use.start)
 
 
 def _advice(rule: Rule, use: UnboundUse, bound: frozenset[str]) -> str:

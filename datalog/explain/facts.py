@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from datalog.errors import DataError, Diagnostic, ProgramError
 from datalog.explain.literals import show_fact, show_key
 from datalog.io.literals import closest, read_literal, spell
 from datalog.io.rows import columns_of, counted
-from datalog.ir.core import Predicate
+from datalog.ir.core import CoreProgram, Predicate
 from datalog.store.keys import find_values
 from datalog.store.storage import Storage
 from datalog.store.values import BadValue, Values
@@ -43,7 +42,7 @@ class Fact:
         return np.array([self.codes], np.int64)
 
 
-def read_fact(text: str, predicates: Mapping[str, Predicate], values: Values) -> Fact:
+def read_fact(text: str, program: CoreProgram, values: Values) -> Fact:
     """The fact that `text` spells, values as in a transaction stream: an integer may stand for an unsigned number or a float.
 
     `F[x]` and `F[x] = _` are keys. Raises ProgramError if it is no fact of a predicate of the program, DataError for a value of a
@@ -59,8 +58,11 @@ def read_fact(text: str, predicates: Mapping[str, Predicate], values: Values) ->
     def wrong_name(message: str, hint: str = "") -> ProgramError:
         return ProgramError([source.diagnostic(message, atom.span.start, atom.span.start + len(atom.predicate), hint)])
 
+    predicates = program.predicates
     predicate = predicates.get(atom.predicate)
     if predicate is None or predicate.hidden:
+        if atom.predicate in program.inline:
+            raise wrong_name(f"`{atom.predicate}` is inline, so it has no facts of its own", "a query finds its rows")
         known = [name for name, other in predicates.items() if not other.hidden]
         raise wrong_name(f"unknown predicate `{atom.predicate}`", closest(atom.predicate, known))
     if atom.functional and not predicate.functional:

@@ -53,7 +53,7 @@ class Reasons:
     def named(self) -> dict[str, str]:
         """The values of the variables that the rule names."""
         every = zip(self._rule.variables, self._shown, self._bound, strict=True)
-        return {name: value for name, value, has in every if has and name[0] != "=" and name[-1] != "'"}
+        return {name: value for name, value, has in every if has and name[0] not in "=@" and name[-1] != "'"}
 
     def condition(self, part: Part) -> Condition:
         """The literal with its values, and as it is written."""
@@ -112,7 +112,9 @@ class Reasons:
             known = self.named()
             values = [f"{name} = {known[name]}" for name in (self._rule.variables[column] for column in columns) if name in known]
             where = f" where {', '.join(values)}" if values else ""
-            return Reason(f"something satisfies it{where}" if atom.negated else f"no branch holds{where}")
+            negated = all(one.negated for one in part.atoms)
+            without = "no branch holds" if any(kind_of(one.predicate) == "or" for one in part.atoms) else "nothing satisfies it"
+            return Reason(f"something satisfies it{where}" if negated else f"{without}{where}")
         predicate = self._predicate(atom)
         if atom.negated:
             return Reason(f"{show_atom(replace(atom, negated=False), self._shown, predicate)} holds")

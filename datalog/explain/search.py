@@ -75,7 +75,7 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None, rows
     if depth is not None and depth < 1:
         raise DatalogError(f"a proof is shown to a depth of 1 or more, not of {depth}")
     bench = Workbench(engine)
-    read = read_fact(fact, engine.program.predicates, engine.values)
+    read = read_fact(fact, engine.program, engine.values)
     asked = completed(read, bench.storage)
     if asked is None:
         raise DatalogError(f"{show_key_of(read.predicate, read.codes, engine.values)} has no value\n    {HINT}")
@@ -182,14 +182,19 @@ class _Proving:
             text = self._worded(rule, part.atoms[0], shown, shown[empty.variable])
             yield Proof(text, "absent", note="over no rows")
             return
-        if any(kind_of(atom.predicate) == "not" or (atom.negated and is_aggregate(atom)) for atom in part.atoms) or len(part.atoms) > 1:
+        groups = [atom for atom in part.atoms if kind_of(atom.predicate) == "not" or (atom.negated and is_aggregate(atom))]
+        if groups or (len(part.atoms) > 1 and all(atom.negated for atom in part.atoms)):
             where = ", ".join(self._values_in(rule, part, shown))
             yield Proof(source, "absent", note=f"nothing satisfies it where {where}" if where else "nothing satisfies it")
-            return
+            if all(atom.negated for atom in part.atoms):
+                return
         for atom in part.atoms:
+            if atom in groups:
+                continue
             if is_aggregate(atom):
                 yield self._result(rule, atom, binding, shown)
-                return
+                if len(part.atoms) == 1:
+                    return
             if not atom.negated:
                 yield atom.predicate, tuple(binding[column] for column in atom.columns if column is not None)
             elif kind_of(atom.predicate) == "some":
@@ -203,7 +208,8 @@ class _Proving:
     def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:
         """`x = 3` for each named variable of the part."""
         used = dict.fromkeys(column for atom in part.atoms for column in atom.columns if column is not None)
-        yield from (f"{rule.variables[variable]} = {shown[variable]}" for variable in used if rule.variables[variable][0] != "=")
+        names = {variable: rule.variables[variable] for variable in used}
+        yield from (f"{name} = {shown[variable]}" for variable, name in names.items() if name[0] not in "=@" and name[-1] != "'")
 
     # --- aggregates -------------------------------------------------------------------------------------------------------
 
@@ -243,7 +249,7 @@ class _Proving:
         named = [
             f"{variable_name(name)} = {value}"
             for variable, (name, value) in enumerate(zip(search.rule.variables, shown, strict=True))
-            if name[0] not in "=_" and variable not in groups
+            if name[0] not in "=_@" and variable not in groups
         ]
         return replace(step, note=", ".join(named) or "a row")
 

@@ -24,7 +24,7 @@ def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
 
     Raises ProgramError or DataError for what is no fact of the program, DatalogError if the fact holds.
     """
-    asked = read_fact(fact, engine.program.predicates, engine.values)
+    asked = read_fact(fact, engine.program, engine.values)
     bench = Workbench(engine)
     if asked.is_key:
         key, has = show_key_of(asked.predicate, asked.codes, engine.values), completed(asked, bench.storage)

@@ -316,7 +316,7 @@ class CoreProgram:
     """Everything that evaluation needs. `facts` holds the ground facts of the text, in Python values, per given predicate.
 
     With `wraps` arithmetic is that of the machine: numbers wrap around, and a float divided by zero is infinite or NaN.
-    `demanded` are the predicates on demand, which have no rows themselves, with their versions."""
+    `demanded` are the predicates on demand, which have no rows themselves, with their versions; `inline` ones are in no rule any more."""
 
     predicates: dict[str, Predicate]
     rules: tuple[CoreRule, ...]
@@ -325,6 +325,7 @@ class CoreProgram:
     directives: tuple[Directive, ...]
     wraps: bool = False
     demanded: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
+    inline: frozenset[str] = frozenset()
 
     @property
     def unmade(self) -> frozenset[str]:

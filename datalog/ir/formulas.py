@@ -157,6 +157,14 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
+class Inline:
+    """A predicate of which no rows are kept: what its rules say stands in the place of its atoms (`datalog.analysis.inline`)."""
+
+    signature: Signature
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """An analysed program. `signatures` are in the order of the text; the terms of `facts` are constants.
 
@@ -181,3 +189,4 @@ class Program:
     papers: bool = False
     demand: Demand = field(default_factory=Demand)
     demanded: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
+    inline: Mapping[str, Inline] = field(default_factory=dict, compare=False)

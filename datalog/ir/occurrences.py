@@ -18,7 +18,7 @@ from datalog.ir.formulas import (
     Truth,
     Variable,
 )
-from datalog.ir.primitives import always_has_value
+from datalog.ir.primitives import GENERATORS, always_has_value
 
 Under = OneOf["", "negated", "aggregated"]
 """What an atom stands under; the outermost decides."""
@@ -143,3 +143,19 @@ def term_may_fail(term: Term) -> bool:
         return False
     types = [argument.type for argument in term.arguments]
     return not always_has_value(term.name, types, term.type) or any(map(term_may_fail, term.arguments))
+
+
+def is_of_one_atom(body: Iterable[Literal]) -> bool:
+    """Whether the rows of an aggregate's body are those of its only atom, so that wildcards count: Soufflé's rule, to the letter."""
+    body = tuple(flat(body))
+    found = [literal for literal in body if isinstance(literal, Atom | Disjunction)]
+    if len(found) != 1 or not isinstance(found[0], Atom) or any(any(aggregations(literal)) for literal in body):
+        return False
+    names = [variable.name for variable in literal_variables(found[0])]
+    return len(set(names)) == len(names) and not any(map(_generates, body))
+
+
+def _generates(literal: Literal) -> bool:
+    return isinstance(literal, Comparison) and any(
+        isinstance(side, Operation) and side.name in GENERATORS for side in (literal.left, literal.right)
+    )

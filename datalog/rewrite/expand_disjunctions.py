@@ -2,7 +2,7 @@
 
 Two disjunctions side by side multiply. Where that would make more than `LIMIT` rules of one conj, disjunctions of it, the
 largest first, become helper predicates over the variables that they share with the rest of their rule, until it does not.
-Only one that needs no other disjunction to be range restricted can become a helper; if there is none, the rules multiply.
+Only one that needs no other disjunction to be range restricted can become a helper; if there is none, the rules multiply, up to `MOST`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ from itertools import product
 from math import prod
 
 from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
+from datalog.analysis.findings import Findings
 from datalog.analysis.quantify import quantify
 from datalog.ir.formulas import Atom, Conjunction, Disjunction, Literal, Program, Rule, Variable
 from datalog.ir.occurrences import flat, literal_names
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
 
 LIMIT = 16
+MOST = 10_000
+_MOST_HINT = "give a part of it a predicate of its own, with atoms that bind all that it compares"
 
 Flat = tuple[Literal, ...]
 
 
 def expand_disjunctions(program: Program) -> Program:
     """The program with no disjunction and no conj within a conj."""
-    helpers = Helpers(program.signatures)
+    helpers, findings = Helpers(program.signatures), Findings(program.text)
     components = component_of(program.signatures, rule_edges(program.rules))
     rules: list[Rule] = []
     for original in program.rules:
@@ -33,7 +36,7 @@ def expand_disjunctions(program: Program) -> Program:
         pending = deque([original])
         while pending:
             rule = pending.popleft()
-            expansion = _Expansion(rule, owner, recursion_of(original, components), helpers)
+            expansion = _Expansion(rule, owner, recursion_of(original, components), helpers, findings)
             for literals in expansion.alternatives(rule.body, (), frozenset().union(*map(literal_names, rule.heads))):
                 body = Conjunction((), literals, rule.body.span)
                 rules.append(quantify(rule.heads, body, rule.span, rule.text))
@@ -44,11 +47,12 @@ def expand_disjunctions(program: Program) -> Program:
 class _Expansion:
     """The expansion of one rule; `rules` are the helpers' rules that it makes, not yet expanded themselves."""
 
-    def __init__(self, rule: Rule, owner: str, avoid: frozenset[str], helpers: Helpers) -> None:
-        self._text = rule.text
+    def __init__(self, rule: Rule, owner: str, avoid: frozenset[str], helpers: Helpers, findings: Findings) -> None:
+        self._rule = rule
         self._owner = owner
         self._avoid = avoid
         self._helpers = helpers
+        self._findings = findings
         self.rules: list[Rule] = []
 
     def alternatives(self, conjunction: Conjunction, around: Flat, elsewhere: frozenset[str]) -> list[Flat]:
@@ -67,6 +71,10 @@ class _Expansion:
                 choices.append([one for branch in literal.branches for one in self.alternatives(branch, context, rest)])
             else:
                 choices.append([(literal,)])
+        if prod(map(len, choices)) > MOST:
+            number = f"{prod(map(len, choices)):,}"
+            self._findings.add(self._rule.span, f"the disjunctions of this rule multiply to {number} rules", _MOST_HINT)
+            self._findings.raise_if_any()
         return [tuple(literal for part in choice for literal in part) for choice in product(*choices)]
 
     def _lift_largest(self, literals: list[Literal], context: Flat, elsewhere: frozenset[str]) -> None:
@@ -84,7 +92,7 @@ class _Expansion:
     def _helper(self, disjunction: Disjunction, columns: tuple[Variable, ...], context: Flat) -> Atom:
         signature = self._helpers.declare(self._owner, "or", columns, disjunction.span)
         head = Atom(signature.name, columns, disjunction.span)
-        self.rules.append(helper_rule(head, (disjunction,), context, self._avoid, self._text))
+        self.rules.append(helper_rule(head, (disjunction,), context, self._avoid, self._rule.text))
         return head
 
 

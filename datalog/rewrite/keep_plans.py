@@ -22,6 +22,8 @@ def keep_plans(rules: Iterable[CoreRule], plans: Iterable[JoinPlan]) -> list[Cor
 
 def _forced(rule: CoreRule, plan: JoinPlan) -> ForcedOrder:
     positive = {atom.span: number for number, atom in enumerate(rule.atoms) if not atom.negated}
+    if len(positive) < sum(not atom.negated for atom in rule.atoms):
+        return ForcedOrder(".plan", ignored="an atom of the body is inline and has become several")
     if len(set(plan.atoms)) < len(plan.atoms) or not positive.keys() <= set(plan.atoms):
         return ForcedOrder(".plan", ignored="a part of the body has become a predicate of its own")
     orders = {

@@ -49,9 +49,19 @@ from datalog.ir.formulas import (
     Variable,
     Wildcard,
 )
-from datalog.ir.occurrences import aggregations, flat, literal_atoms, literal_variables, may_fail, names_in, term_may_fail, term_variables
-from datalog.ir.primitives import AGGREGATES, GENERATORS, ORDER
-from datalog.ir.renaming import fresh_name, rename_literal, rename_term
+from datalog.ir.occurrences import (
+    aggregations,
+    flat,
+    is_of_one_atom,
+    literal_atoms,
+    literal_variables,
+    may_fail,
+    names_in,
+    term_may_fail,
+    term_variables,
+)
+from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.ir.renaming import fresh_name, is_uncounted, rename_literal, rename_term
 from datalog.ir.text import format_literal, format_term
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
 from datalog.rewrite.intervals import Interval, interval_of
@@ -183,7 +193,7 @@ class _Lowering:
     def _body(self, conjunction: Conjunction, arguments: Sequence[Term], context: Flat, grouping: bool) -> list[Literal]:
         """The literals of an aggregation's body, each of whose rows counts."""
         literals = list(flat(conjunction.literals))
-        if grouping or _is_of_one_atom(literals):
+        if grouping or is_of_one_atom(literals):
             literals = [self._counted(literal) for literal in literals]
         for at, literal in enumerate(literals):
             if isinstance(literal, Disjunction):
@@ -204,7 +214,8 @@ class _Lowering:
         """A predicate of the variables that each branch binds, that the disjunction shares with the rest, or that are `used`.
 
         So a row counts once, whatever branches it is in."""
-        rest = used | names_in((*others, *context, *self._rule.heads), ()) | bound_by([disjunction], frozenset())
+        counted = (name for name in bound_by([disjunction], frozenset()) if not is_uncounted(name))
+        rest = used.union(names_in((*others, *context, *self._rule.heads), ()), counted)
         columns = shared_variables(disjunction, rest)
         around = tuple(literal for literal in (*others, *context) if not any(aggregations(literal)))
         assert can_stand_alone(columns, disjunction, around)
@@ -313,21 +324,6 @@ class _Over:
     needs: Signature | None
     groups: tuple[Variable, ...]
     interval: Interval | None
-
-
-def _is_of_one_atom(body: Sequence[Literal]) -> bool:
-    """Whether the rows of a body are those of its only atom, so that wildcards count: Soufflé's rule, to the letter."""
-    found = [literal for literal in body if isinstance(literal, Atom | Disjunction)]
-    if len(found) != 1 or not isinstance(found[0], Atom) or any(any(aggregations(literal)) for literal in body):
-        return False
-    names = [variable.name for variable in literal_variables(found[0])]
-    return len(set(names)) == len(names) and not any(map(_generates, body))
-
-
-def _generates(literal: Literal) -> bool:
-    return isinstance(literal, Comparison) and any(
-        isinstance(side, Operation) and side.name in GENERATORS for side in (literal.left, literal.right)
-    )
 
 
 def _function(aggregation: Aggregation) -> CoreFunction:

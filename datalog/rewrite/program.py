@@ -35,7 +35,8 @@ def lower(program: Program, demand: Demand = NOTHING) -> CoreProgram:
     rules, pairs, closures = close_pairs(rules, predicates, program.equivalences)
     predicates.update(pairs)
     strata = stratify(predicates, rules, read_in_place(program.aggregates, rules), program.text, closures, program.guard)
-    return CoreProgram(predicates, tuple(rules), strata, facts, program.directives, program.wraps, demanded=program.demanded)
+    inline = frozenset(program.inline)
+    return CoreProgram(predicates, tuple(rules), strata, facts, program.directives, program.wraps, demanded=program.demanded, inline=inline)
 
 
 def simplify(program: Program) -> Program:
