@@ -229,7 +229,7 @@ def run(
     from datalog.runner import run as run_program
     from datalog.settings import read_settings
 
-    given = {**({"missing": "empty"} if no_warn else {}), **read_settings(settings)}
+    options = {**({"missing": "empty"} if no_warn else {}), **read_settings(settings)}
     for note in () if quiet or no_warn else noted(ctx):
         print(f"warning: {note}", file=sys.stderr)
     asked = Run(
@@ -239,7 +239,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        {**given, **read_demand(), **({} if jobs is None else {"threads": jobs or os.cpu_count() or 1}), "reading": reading},
+        {**options, **read_demand(), **({} if jobs is None else {"threads": jobs or os.cpu_count() or 1}), "reading": reading},
         quiet,
         changes_only,
         on_error == "skip",
