@@ -61,17 +61,13 @@ settings_option = click.option(
 )
 
 
-class Jobs(click.ParamType):
-    """A number of threads; 0 stands for `auto`."""
-
-    name = "jobs"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if value == "auto":
-            return 0
-        if isinstance(value, int) or (value.isascii() and value.isdecimal() and int(value[:9]) > 0):
-            return int(value)
-        self.fail(f"{value} is no number of threads from 1 on, nor auto", param, ctx)
+def threads_of(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """The number of threads that -j asks for, if it is given."""
+    if value is None or (value.isascii() and value.isdecimal() and int(value[:9]) > 0):
+        return None if value is None else int(value)
+    if value != "auto":
+        raise click.BadParameter(f"{value} is no number of threads from 1 on, nor auto", ctx, param)
+    return os.cpu_count() or 1
 
 
 def show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
@@ -183,7 +179,9 @@ def main() -> None:
 @click.option("--changes-only", is_flag=True, help="Do not print the result on the facts as transaction 0.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What a bad transaction does to the stream.  [default: stop]")
 @maintain_option
-@click.option("-j", "--jobs", type=Jobs(), metavar="N|auto", help="Threads for large joins.  [default: the pragma jobs, or one a core]")
+@click.option(
+    "-j", "--jobs", callback=threads_of, metavar="N|auto", help="Threads for large joins.  [default: the pragma jobs, or one a core]"
+)
 @settings_option
 @demand_options
 @reading_options
@@ -239,7 +237,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        {**options, **read_demand(), **({} if jobs is None else {"threads": jobs or os.cpu_count() or 1}), "reading": reading},
+        {**options, **read_demand(), **({} if jobs is None else {"threads": jobs}), "reading": reading},
         quiet,
         changes_only,
         on_error == "skip",
