@@ -27,6 +27,7 @@ from datalog.plan.program import ProgramPlan, plan_program
 from datalog.plan.rule import AtomPlan, Bound, DepthPlan, RulePlan, Watch, plan_delta, plan_support
 from datalog.plan.statistics import Counted, estimate, values_by_depth
 from datalog.plan_aggregates import ANEW, kept_texts, upkeep_text
+from datalog.plan_guards import guard_lines
 from datalog.render import counted
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
         ("strata", [stratum_line(number, stratum) for number, stratum in enumerate(strata, 1)]),
         ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
         ("aggregates", list(aggregate_lines(core, statistics, maintain, engine))),
+        ("guards", list(guard_lines(core))),
         ("equivalences", list(equivalence_lines(core, maintain))),
         ("predicates on demand", [demanded_line(core, name) for name in core.demanded]),
         ("functional predicates", [format_signature(one) for one in program.signatures.values() if one.functional]),
@@ -112,7 +114,8 @@ def stratum_line(number: int, stratum: Stratum) -> str:
     rules = (
         f"rule{'s' if len(stratum.rules) > 1 else ''} {', '.join(str(rule + 1) for rule in stratum.rules)}" if stratum.rules else "no rules"
     )
-    return f"{number}  {', '.join(stratum.predicates)}: {rules}{', recursive' if stratum.recursive else ''}"
+    how = f"{', recursive' if stratum.recursive else ''}{', by rounds' if stratum.guard is not None else ''}"
+    return f"{number}  {', '.join(stratum.predicates)}: {rules}{how}"
 
 
 def demanded_line(core: CoreProgram, name: str) -> str:
@@ -130,6 +133,7 @@ def rule_lines(
 ) -> Iterator[str]:
     """Each core rule with its plan; plans that only maintenance needs are added to `later`."""
     recursive = {number: stratum.predicates for stratum in core.strata if stratum.recursive for number in stratum.rules}
+    guarded = {number for stratum in core.strata if stratum.guard is not None for number in stratum.rules}
     for number, (own, rounds) in enumerate(zip(plan.rules, plan.deltas, strict=True)):
         if number:
             yield ""
@@ -149,8 +153,9 @@ def rule_lines(
             if engine is not None:
                 yield f"   {labelled('  run', run_text(engine.joins.deltas[number][place].join))}"
         within = recursive.get(number, ())
-        yield f"   {labelled('maintenance', maintenance(own, bool(within), maintain))}"
-        if maintain == "recompute":
+        way = ANEW if number in guarded else maintenance(own, bool(within), maintain)
+        yield f"   {labelled('maintenance', way)}"
+        if way == ANEW:
             continue
         if maintain == "recorded" and not within:
             yield from (f"   {labelled('  watch', watch_text(watch, own, core.predicates))}" for watch in own.watches())
