@@ -96,6 +96,7 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
         ("guards", list(guard_lines(core))),
         ("equivalences", list(equivalence_lines(core, maintain))),
         ("predicates on demand", [demanded_line(core, name) for name in core.demanded]),
+        ("equivalences", list(equivalence_lines(core, maintain))),
         ("functional predicates", [format_signature(one) for one in program.signatures.values() if one.functional]),
         ("predicates", list(predicate_lines(core, statistics, engine))),
         ("arrangements", list(arrangement_lines(core, plan, later))),
@@ -109,6 +110,8 @@ def stratum_line(number: int, stratum: Stratum) -> str:
     if stratum.aggregate is not None:
         over = " for ".join(filter(None, (stratum.aggregate.read, stratum.aggregate.needs)))
         return f"{number}  {stratum.aggregate.head}: {', '.join(one.name for one in stratum.aggregate.functions)} over {over}"
+    if stratum.closures and not stratum.recursive:
+        return f"{number}  {stratum.predicates[0]}: closure of {stratum.closures[0].pairs}"
     if stratum.closures and not stratum.recursive:
         return f"{number}  {stratum.predicates[0]}: closure of {stratum.closures[0].pairs}"
     rules = (
@@ -190,6 +193,19 @@ def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, en
             lines.append(("run", f"{counted(found, 'result')} over {counted(over, 'row')}"))
         lines.append(("maintenance", upkeep_text(aggregate, maintain)))
         yield from (f"   {labelled(label, text)}" for label, text in lines)
+
+
+def equivalence_lines(core: CoreProgram, maintain: str) -> Iterator[str]:
+    """How each equivalence is kept."""
+    for stratum in core.strata:
+        for closure in stratum.closures:
+            if maintain == "recompute":
+                way = ANEW
+            elif stratum.recursive:
+                way = f"by stamps of its pairs{f', or {ANEW} where that takes fewer steps' if maintain == 'auto' else ''}"
+            else:
+                way = f"by classes that lose or gain pairs{f', or {ANEW} where most pairs change' if maintain == 'auto' else ''}"
+            yield f"{closure.head}  closure of {closure.pairs}, {way}"
 
 
 def equivalence_lines(core: CoreProgram, maintain: str) -> Iterator[str]:

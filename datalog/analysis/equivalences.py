@@ -34,8 +34,6 @@ def _is_binary(declaration: Declaration, findings: Findings) -> bool:
     names, types = ", ".join(declaration.predicates), [attribute.type for attribute in declaration.attributes]
     if declaration.functional:
         findings.add(declaration.span, f"the equivalence `{names}` has a value", _HINT)
-    elif declaration.choices:
-        findings.add(declaration.span, f"the equivalence `{names}` has a choice-domain", "a class has all of its pairs or none")
     elif len(types) != 2:
         findings.add(declaration.span, f"the equivalence `{names}` is not binary", _HINT)
     elif types[0] != types[1]:

@@ -30,6 +30,7 @@ from datalog.explain.literals import (
     variable_name,
 )
 from datalog.explain.paths import path_of
+from datalog.explain.paths import path_of
 from datalog.explain.proof import Proof
 from datalog.explain.searches import Search, Searches
 from datalog.explain.wording import Wording
@@ -40,6 +41,7 @@ from datalog.maintain.engine import Engine
 
 Key = tuple[str, Codes]  # a fact; a result of an aggregate, or a derivation of a row of its source (`contributions.py`)
 ROWS = 5  # rows of an aggregate that are shown
+CLOSED = "eqrel, which is reflexive, symmetric and transitive"
 CLOSED = "eqrel, which is reflexive, symmetric and transitive"
 HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
 
@@ -136,6 +138,11 @@ class _Proving:
                 yield from (((predicate, codes), _Step(None, ())) for codes in wanted)
             elif predicate in self._wording.aggregates:
                 yield from self._aggregate(predicate, wanted)
+            elif predicate in self._bench.closures:
+                closure = self._bench.closures[predicate]
+                for codes in wanted:
+                    premises = tuple((closure.pairs, pair) for pair in path_of(self._bench, closure, codes))
+                    yield (predicate, codes), _Step(None, premises, CLOSED)
             elif predicate in self._bench.closures:
                 closure = self._bench.closures[predicate]
                 for codes in wanted:
@@ -286,6 +293,11 @@ class _Proving:
         premises = tuple(proof for premise in step.premises for proof in self._proofs(premise, made))
         if kind_of(key[0]) == "body" and len(premises) != 1:
             return (Proof(step.note, "row", premises=premises),)
+        if key[0] in self._bench.closures:
+            if [proof.fact for proof in premises] == [self._show(key)]:
+                return premises
+            span = self._bench.closures[key[0]].span
+            return (Proof(self._show(key), "derived", step.note, f"{span.file}:{span.line}", premises),)
         if key[0] in self._bench.closures:
             if [proof.fact for proof in premises] == [self._show(key)]:
                 return premises

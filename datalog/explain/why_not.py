@@ -10,9 +10,11 @@ from datalog.explain.absence import Attempt, WhyNot
 from datalog.explain.attempt import RuleAttempt
 from datalog.explain.facts import Fact, completed, read_fact, show_key_of, show_row, spell_codes
 from datalog.explain.literals import is_copy
+from datalog.explain.paths import class_of
 from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
-from datalog.ir.core import CoreRule
+from datalog.io.rows import counted
+from datalog.ir.core import CoreClosure, CoreRule
 from datalog.maintain.engine import Engine
 from datalog.syntax.tree import Span
 
@@ -33,8 +35,11 @@ def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
     shown = show_row(asked.predicate, asked.codes, engine.values)
     if bench.storage.has(asked.predicate.name, asked.rows)[0]:
         raise DatalogError(f"{shown} holds\n    hint: explain shows why")
-    rules = [rule for rule in bench.rules.get(asked.predicate.name, []) if not is_copy(rule)]
+    closure = bench.closures.get(asked.predicate.name)
+    rules = [rule for rule in bench.rules.get(closure.pairs if closure else asked.predicate.name, []) if not is_copy(rule)]
     given, nearby = _among_the_given(bench, asked)
+    if closure is not None:
+        given = "; ".join(filter(None, (given, _classes(bench, closure, asked))))
     wording = Wording(text, bench.program)
     with bench.open():
         attempts = [(rule, *RuleAttempt(bench, wording, rule, asked.codes).made()) for rule in rules]
@@ -42,6 +47,16 @@ def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
     telling = {rule.span for rule, _, other_case in attempts if not other_case}
     told = [(rule, attempt) for rule, attempt, other_case in attempts if not other_case or rule.span not in telling]
     return WhyNot(shown, given, nearby, tuple(_merged(told)))
+
+
+def _classes(bench: Workbench, closure: CoreClosure, asked: Fact) -> str:
+    """The classes that the two elements of a row are in."""
+    shown = spell_codes(asked.predicate, asked.codes, bench.values)
+    told = {}
+    for element, name in zip(asked.codes, shown, strict=True):
+        size = len(class_of(bench, closure, element))
+        told[name] = f"{name} is in a class of {counted(size, 'element')}" if size else f"{name} is in no class"
+    return " and ".join(told.values()) + (", which are not the same" if all(" of " in one for one in told.values()) else "")
 
 
 def _merged(attempts: Sequence[tuple[CoreRule, Attempt]]) -> Iterator[Attempt]:

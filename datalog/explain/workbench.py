@@ -32,6 +32,7 @@ class Workbench:
         for rule in engine.program.rules:
             self.rules.setdefault(rule.head, []).append(rule)
         self.aggregates = {stratum.aggregate.head: stratum.aggregate for stratum in engine.program.strata if stratum.aggregate is not None}
+        self.closures = {closure.head: closure for stratum in engine.program.strata for closure in stratum.closures}
         self.recursion: dict[str, frozenset[str]] = {
             name: frozenset(stratum.predicates) for stratum in engine.program.strata if stratum.stamped for name in stratum.predicates
         }

@@ -37,12 +37,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class Shape:
-    """A program: rules in strata from below, the arities of given predicates, and how many values they are about."""
+    """A program: rules in strata from below, the arities of given predicates, and how many values they are about.
+
+    `equivalences` are given predicates, which may have rules, too, of which the rows are a closure."""
 
     strata: tuple[str, ...]
     given: Mapping[str, int]
     values: int = 6
     density: float = 0.25
+    equivalences: frozenset[str] = frozenset()
     rules: tuple[tuple[Rule, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,7 +53,10 @@ class Shape:
 
     @property
     def text(self) -> str:
-        declared = (f".decl {name}({', '.join(f'c{n}: number' for n in range(width))})" for name, width in self.given.items())
+        declared = (
+            f".decl {name}({', '.join(f'c{n}: number' for n in range(width))}){' eqrel' if name in self.equivalences else ''}"
+            for name, width in self.given.items()
+        )
         return "\n".join([*declared, *(line for stratum in self.strata for line in lines(stratum))]) + "\n"
 
     @property
@@ -122,15 +128,29 @@ def matching(terms: tuple[str, ...], rows: set[Row], binding: dict[str, int]) ->
 
 def fixpoint(shape: Shape, facts: Relations) -> Relations:
     relations = {name: set(facts.get(name, ())) for name in (*shape.given, *shape.derived)}
+    for name in shape.equivalences:
+        relations[name] = equivalence(relations[name])
     for stratum in shape.rules:
         growing = True
         while growing:
             growing = False
             for rule in stratum:
-                new = {row for row, _ in derivations(rule, relations)} - relations[rule.head.predicate]
-                relations[rule.head.predicate] |= new
+                name = rule.head.predicate
+                new = {row for row, _ in derivations(rule, relations)} - relations[name]
+                relations[name] |= new
+                if name in shape.equivalences:
+                    relations[name] = equivalence(relations[name])
                 growing = growing or bool(new)
     return relations
+
+
+def equivalence(pairs: set[Row]) -> set[Row]:
+    """The least equivalence on the elements of pairs that holds them: classes grow until no two have an element in common."""
+    classes: list[set[int]] = []
+    for pair in pairs:
+        touched = [one for one in classes if not one.isdisjoint(pair)]
+        classes = [one for one in classes if one.isdisjoint(pair)] + [set(pair).union(*touched)]
+    return {(x, y) for one in classes for x in one for y in one}
 
 
 def stream(shape: Shape, random: Random, facts: Relations, transactions: int) -> Iterator[list[Change]]:

@@ -34,6 +34,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "rewrite.forget_singletons",
         "plan",
         "store",
+        "evaluate.classes",
         "evaluate.join",
         "evaluate.sources",
         "maintain.engine",
