@@ -21,7 +21,7 @@ from datalog.ir.core import Predicate
 from datalog.ir.demand import Demand, names_of
 from datalog.ir.functors import called_in
 from datalog.last_words import DELETE_KEY, UPSERT, last_words
-from datalog.program import compile_program, given_facts, quoting, read_program
+from datalog.program import compile_program, given_facts, quoting, read_program, with_included
 from datalog.relation import Relation
 from datalog.snapshot import Snapshot
 from datalog.transaction import Changes, Transaction
@@ -141,7 +141,7 @@ class Database:
         self.text, self.file = read_program(program, reading)
         self._orders = dict(orders or {})
         self._demand = Demand(names_of(on_demand), names_of(whole), outputs_only)
-        self._overflow, self._missing = overflow or "", missing
+        self._overflow, self._missing, self._reading = overflow or "", missing, reading
         self._values = Values()
         self._functors = Functors(functions, with_libraries((reading or Reading()).functors, libraries))
         self._functions = ColumnFunctions(self._values, self._functors.known)
@@ -180,6 +180,11 @@ class Database:
     def predicates(self) -> Mapping[str, Predicate]:
         """Signatures, those of the engine's own predicates (`hidden`) included."""
         return self._core.predicates
+
+    @property
+    def on_demand(self) -> Collection[str]:
+        """The predicates of which only what something asks for is evaluated. They have no relation; queries evaluate what they need."""
+        return self._core.demanded.keys()
 
     @property
     def version(self) -> int:
@@ -332,9 +337,9 @@ class Database:
         return end
 
     def add_rules(self, text: str) -> None:
-        """Add clauses to the program. The given facts stay, and everything derived is evaluated anew."""
+        """Add clauses to the program, with the files that they include. The given facts stay, and everything derived is evaluated anew."""
         with self._lock:
-            self._replace_program(f"{self.text.rstrip()}\n{text}\n")
+            self._replace_program(self.extended(text))
 
     @overload
     def function(self, call: Callable[P, R], /) -> Function[P, R]: ...
@@ -394,6 +399,11 @@ class Database:
         """What gives codes their values."""
         return self._values
 
+    def extended(self, text: str) -> str:
+        """The program's text with more of it, and with what that includes."""
+        whole = f"{self.text.rstrip()}\n{text}\n"
+        return with_included(whole, self.file, self._reading) if "#" in text or ".include" in text else whole
+
     def compiled(self, text: str) -> CoreProgram:
         """Another program text, with the functions of this database."""
         return compile_program(text, self.file, self._primitives, self._overflow)[1]
@@ -436,7 +446,7 @@ class Database:
             with quoting(self._program.text, self.file):
                 deltas = self._engine.apply(changes)
             self._version += 1
-            done = Changes(self._version, deltas, self.predicates, self._values)
+            done = Changes(self._version, deltas, self.predicates, self._values, self.on_demand)
             transaction.committed(done)
             with ExitStack() as told:  # calls back in reverse, each whatever the others raise
                 told.callback(self._engine.settle)
@@ -475,8 +485,8 @@ class Database:
     def _readable(self, name: str) -> Predicate:
         """A predicate all of whose rows are there."""
         predicate = self._predicate(name)
-        if name in self._core.demanded:
-            raise NotEvaluated(name, predicate.attributes, self._demand.outputs_only)
+        if name in self.on_demand:
+            raise NotEvaluated(name, predicate.attributes)
         return predicate
 
     def _source(self) -> Source | None:

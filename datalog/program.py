@@ -35,12 +35,17 @@ STREAM = re.compile(  # what begins a stream of transactions, and no program
 def read_program(program: str | Path, reading: Reading | None = None) -> tuple[str, str]:
     """The text of a program, with what it includes, and the name of its file; a string is a path if it ends in `.dl` and has one line."""
     text, file = _own_text(program)
-    if "#" in text or ".include" in text:
-        from datalog.reading import Reading
-        from datalog.sources import complete_text
+    return with_included(text, file, reading), file
 
-        text = complete_text(text, file, reading or Reading())
-    return text, file
+
+def with_included(text: str, file: str, reading: Reading | None = None) -> str:
+    """The text with what it includes, and with what a preprocessor makes of it."""
+    if "#" not in text and ".include" not in text:
+        return text
+    from datalog.reading import Reading
+    from datalog.sources import complete_text
+
+    return complete_text(text, file, reading or Reading())
 
 
 def _own_text(program: str | Path) -> tuple[str, str]:

@@ -24,6 +24,7 @@ from datalog.runner import announce_compilation, evaluate, fact_directory, say
 from datalog.statements import Kind, Statement, kind_of, split_statements
 from datalog.syntax import tree
 from datalog.syntax.operators import LEVELS, PREFIX_WORDS
+from datalog.syntax.source import Source
 
 if TYPE_CHECKING:
     from datalog.io.stream import StagedTransaction
@@ -272,19 +273,21 @@ class Session:
 
         database = self.database
         before, added = database.text.rstrip(), only(text, [clause.span for clause in clauses])
-        whole = f"{before}\n{added}\n"
-        directives = [clause for clause in clauses if isinstance(clause, tree.Directive)]
-        inputs = [name for directive in directives if directive.kind == "input" for name in directive.predicates]
+        inputs: list[str] = []
         files = {}
         try:
-            if inputs:
+            if any(isinstance(clause, tree.Directive | tree.Include | tree.Instantiation) for clause in clauses):
+                whole = database.extended(added)
                 core = database.compiled(whole)
-                new = tuple(directive for directive in core.directives[-len(directives) :] if directive.kind == "input")
+                behind = core.directives[len(database.core.directives) :]
+                new = tuple(directive for directive in behind if directive.kind == "input")
+                inputs = [name for directive in new for name in directive.predicates]
                 with quoting(whole, database.file):
                     files = given_facts(replace(core, facts={}, directives=new), self.facts, database.values)
             database.add_rules(added)
         except PlacedError as error:
-            offset = before.count("\n") + 1
+            _, line = Source(f"{before}\n", database.file).origin(before.count("\n") + 2)  # where what is added begins
+            offset = line - 1
             raise type(error)([moved(found, database.file, offset) for found in error.diagnostics]) from None
         transaction = database.transaction()
         for name, codes in files.items():
@@ -292,7 +295,8 @@ class Session:
         transaction.commit()
         heads = [head.predicate for clause in clauses if isinstance(clause, tree.Rule) for head in clause.heads]
         for name in dict.fromkeys([*heads, *inputs]):
-            print(f"// {name} ({counted(len(database[name]), 'row')})")
+            rows = "on demand" if name in database.on_demand else counted(len(database[name]), "row")
+            print(f"// {name} ({rows})")
 
     # --- commands ---------------------------------------------------------------------------------------------------------
 
@@ -317,7 +321,7 @@ class Session:
             (
                 format_signature(database.program.signatures[name]),
                 "derived" if database.predicates[name].derived else "given",
-                len(database[name]),
+                "on demand" if name in database.on_demand else len(database[name]),
             )
             for name in sorted(database)
         ]

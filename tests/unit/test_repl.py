@@ -114,6 +114,15 @@ def test_list_rules_and_plan_describe_the_session() -> None:
     assert "order        y, x, z" in after_paths(":plan").out
 
 
+def test_what_is_included_and_what_components_make_is_added_with_its_facts(tmp_path: Path) -> None:
+    (tmp_path / "q.facts").write_text("9\n")
+    (tmp_path / "parts.dl").write_text('.comp C {\n.decl q(x: number)\n.input q(filename="q.facts")\nq(7).\n}\n.init c = C\n')
+    lines = (f'.include "{tmp_path / "parts.dl"}"', "?- c.q(x).", ".init d = C", "?- d.q(x).", "d.p(x) :- nothing(x).")
+    outcome = talk(*lines, arguments=("-F", tmp_path))
+    assert outcome.out == "// c.q (2 rows)\n2 rows\nx\n-\n7\n9\n// d.q (2 rows)\n2 rows\nx\n-\n7\n9\n"
+    assert outcome.err.startswith("<stdin>:5:11: error: unknown predicate `nothing`\n    d.p(x) :- nothing(x).\n")
+
+
 def test_help_names_every_command() -> None:
     shown = talk(":help").out
     assert all(command in shown for command in (*Session(None, Path()).commands, "commit.", "abort.", "?-") if command != ":help")
