@@ -75,13 +75,12 @@ class UnknownOption(DatalogError, TypeError):
 
 
 class NotEvaluated(DatalogError):
-    """A predicate on demand was to be read whole."""
+    """All rows of a predicate on demand were asked for, and only those are there that something needs."""
 
-    def __init__(self, name: str, columns: Sequence[str], unread: bool) -> None:
-        asked = f"{name}({', '.join(columns)})"
-        why = "no output needs it, so it is not evaluated" if unread else "it is on demand, so only what outputs ask for is evaluated"
-        hint = f'\n    hint: db.query("{asked}") evaluates all of it; `.pragma "magic-transform-exclude" "{name}"` keeps it evaluated'
-        super().__init__(f"{name} has no relation: {why}{'' if unread else hint}")
+    def __init__(self, name: str, columns: Sequence[str]) -> None:
+        atom = f"{name}({', '.join(columns)})"
+        hint = f'db.query("{atom}") evaluates all of it; `.pragma "magic-transform-exclude" "{name}"` keeps it'
+        super().__init__(f"{name} is on demand, and of its rows only those that something asks for are there\n    hint: {hint}")
 
 
 class UnknownPredicate(DatalogError, KeyError):

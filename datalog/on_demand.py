@@ -22,7 +22,7 @@ def engine_that_holds(program: Program, engine: Engine, fact: str) -> Engine:
 
     Raises ProgramError or DataError for what is no fact of the program.
     """
-    asked = read_fact(fact, engine.program.predicates, engine.values)
+    asked = read_fact(fact, engine.program, engine.values)
     predicate = asked.predicate
     if predicate.name not in engine.program.demanded:
         return engine
@@ -39,7 +39,7 @@ def engine_that_is_whole(program: Program, engine: Engine, fact: str) -> Engine:
     is not absent."""
     if not engine.program.demanded:
         return engine
-    asked = read_fact(fact, engine.program.predicates, engine.values)
+    asked = read_fact(fact, engine.program, engine.values)
     return _made(replace(program, demand=Demand()), engine, Demand(outputs_only=True), (asked.predicate.name,))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from datalog.errors import DatalogError, UnknownPredicate
+from datalog.errors import DatalogError, NotEvaluated, UnknownPredicate
 from datalog.relation import Relation
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ class Snapshot:
         predicate = self._engine.program.predicates.get(name)
         if predicate is None or predicate.hidden:
             raise UnknownPredicate(f"there is no predicate {name} in this snapshot")
+        if name in self._engine.program.demanded:
+            raise NotEvaluated(name, predicate.attributes)
         return Relation(predicate, lambda: self._engine.storage, self._engine.values, self._roots)
 
     def close(self) -> None:

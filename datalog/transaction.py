@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.errors import DatalogError
+from datalog.errors import DatalogError, NotEvaluated
 from datalog.ir.core import Predicate
 from datalog.last_words import DELETE, DELETE_KEY, INSERT, UPSERT
 
@@ -69,17 +69,28 @@ class Change:
 class Changes(Mapping[str, Change]):
     """What one transaction changed, by predicate; predicates that did not change have empty lists. Decoded when read.
 
+    Of a predicate on demand it is not known: NotEvaluated.
+
     `version` is the number of the transaction. Iteration gives the names of the predicates that changed, sorted.
     """
 
-    def __init__(self, version: int, deltas: Mapping[str, Delta], predicates: Mapping[str, Predicate], values: Values) -> None:
+    def __init__(
+        self,
+        version: int,
+        deltas: Mapping[str, Delta],
+        predicates: Mapping[str, Predicate],
+        values: Values,
+        on_demand: Collection[str] = (),
+    ) -> None:
         self.version = version
-        self._deltas, self._predicates, self._values = deltas, predicates, values
+        self._deltas, self._predicates, self._values, self._on_demand = deltas, predicates, values, on_demand
 
     def __getitem__(self, name: str) -> Change:
         predicate = self._predicates.get(name)
         if predicate is None or predicate.hidden:
             raise KeyError(name)
+        if name in self._on_demand:
+            raise NotEvaluated(name, predicate.attributes)
         return Change(predicate, self._deltas.get(name), self._values)
 
     def __iter__(self) -> Iterator[str]:
