@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
 from datalog.analysis.desugar import Primitives, desugar
-from datalog.analysis.equivalences import equivalences
+from datalog.analysis.equivalences import check_kept_once, equivalences
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
@@ -48,6 +48,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     """
     findings = Findings(written.text)
     written = expand_old_qualifiers(instantiate(written, findings))
+    check_kept_once(written, findings)
     refuse_unsupported(written, findings)
     declared = inline_declarations(written)
     check_declared(declared, written, findings)

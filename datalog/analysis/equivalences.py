@@ -6,7 +6,7 @@ from datalog.analysis.findings import Findings
 from datalog.syntax.tree import Declaration, Program, Span
 
 EQREL = "eqrel"
-_KEPT = ("btree", "brie", EQREL)
+_KEPT = ("btree", "brie", "btree_delete", EQREL)
 _HINT = "an equivalence has two columns of one type: .decl same(x: T, y: T) eqrel"
 
 
@@ -14,20 +14,18 @@ def equivalences(program: Program, findings: Findings) -> dict[str, Span]:
     """The names of all equivalences with the places of their declarations; wrong declarations are reported."""
     found: dict[str, Span] = {}
     for clause in program.clauses:
-        if isinstance(clause, Declaration):
-            _say_once(clause, findings)
-            if EQREL in clause.qualifiers and _is_binary(clause, findings):
-                found.update(dict.fromkeys(clause.predicates, clause.span))
+        if isinstance(clause, Declaration) and EQREL in clause.qualifiers and _is_binary(clause, findings):
+            found.update(dict.fromkeys(clause.predicates, clause.span))
     return found
 
 
-def _say_once(declaration: Declaration, findings: Findings) -> None:
-    said = ""
-    for word in declaration.qualifiers:
-        if said and word in (*_KEPT, "btree_delete"):
-            findings.add(declaration.span, f"`{word}` after `{said}`", "one of btree, brie, btree_delete and eqrel says how rows are kept")
-            return
-        said = word if word in _KEPT else said
+def check_kept_once(program: Program, findings: Findings) -> None:
+    """Report declarations that say twice how rows are kept."""
+    for clause in program.clauses:
+        words = [word for word in clause.qualifiers if word in _KEPT] if isinstance(clause, Declaration) else []
+        if len(words) > 1 and set(words) != {"btree_delete"}:
+            hint = "one of btree, brie, btree_delete and eqrel says how rows are kept"
+            findings.add(clause.span, f"`{words[1]}` after `{words[0]}`", hint)
 
 
 def _is_binary(declaration: Declaration, findings: Findings) -> bool:
