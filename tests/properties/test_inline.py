@@ -93,7 +93,7 @@ TEMPLATES = (
     Template("e({n}, {a}), !e({n}, {b})", own=True),
     Template("{n} = count : {{ e({a}, _) }}, {n} < {b}", own=True),
 )
-COUNTING = "e(x, _), y = count : {{ e(_, z), {2} }}"
+COUNTING = "e(x, _), y = count : {{ e(w, z), {2} }}"
 FORMS = ("e(x, y), {0}", "e(x, z), e(z, y), {0}", "e(x, y), {0}, {1}", "e(x, y), ({0} ; x = 1)", COUNTING)
 NEGATED = ("e(x, y), !{0}", "e(x, y), !{0}, !{1}", "e(x, y), {0}, !{1}")
 
