@@ -5,7 +5,8 @@ new, as prefixes: the rows of the atom bind the first variables of the atom's de
 running number of their round, so that every row has a derivation whose premises in the stratum have smaller stamps.
 
 Maintenance inserts into the trees. An evaluation from scratch gathers the rows of all rounds and builds the trees at its
-end, but for those that the rules read while it goes on: trees for the other atoms of rules that are not linear.
+end, but for those that the rules read while it goes on: trees for the other atoms of rules that are not linear. Of rounds that are
+small, `rounds.py` does many at once.
 
 The loop ends because every round but the last adds a row, and heads range over values that are there. Rules whose heads
 compute new values may go on for ever: `Limits` stops those, with an error that names a rule and the round. Limits are looked
@@ -26,7 +27,8 @@ from numpy.typing import NDArray
 from datalog.errors import Diagnostic, EvaluationError
 from datalog.evaluate.classes import Classes
 from datalog.evaluate.gathered import Gathered
-from datalog.evaluate.join import Budget, Join
+from datalog.evaluate.join import ENDLESS, Budget, Join
+from datalog.evaluate.rounds import Followed, Rounds
 from datalog.ir.core import CoreClosure
 from datalog.plan.arrangements import Columns
 from datalog.store.rows import sort_distinct
@@ -34,7 +36,8 @@ from datalog.store.storage import Arrangement, Storage
 
 Words = NDArray[np.int64]
 Found = dict[str, list[Words]]
-NOTHING = np.empty((0, 1), np.int64)
+NOTHING, NO_STAMPS = np.empty((0, 1), np.int64), np.empty((0, 2), np.int64)
+AT_FIRST = 4  # rounds that are done one by one, whatever follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class RecursiveRule:
 class Limits:
     """How far one fixpoint may go: in rounds, where rules compute values; in rows that it adds; in seconds."""
 
-    rounds: int = 1_000_000
+    rounds: int = 10_000_000
     rows: int = 1 << 31
     seconds: float = math.inf
 
@@ -97,29 +100,51 @@ class Insertion(Protocol):
 class Gathering:
     """The rows of a stratum that is evaluated from scratch, and the trees that must always hold all of them."""
 
-    def __init__(self, storage: Storage, predicates: Iterable[str], rules: Iterable[RecursiveRule]) -> None:
+    def __init__(self, storage: Storage, predicates: Iterable[str], rules: Sequence[RecursiveRule]) -> None:
         self._storage = storage
         requests = {request for rule in rules for delta in rule.deltas for request in delta.join.encoded.plan.requests}
         self._gathered = {name: Gathered(len(storage.arrangements[name][0].columns)) for name in predicates}
-        self._sizes: dict[str, list[tuple[int, int]]] = {name: [] for name in self._gathered}  # stamps, and how many rows have them
+        self._stamps: dict[str, list[Words]] = {name: [] for name in self._gathered}  # in blocks of stamps and how many rows have them
+        self._stamped = dict.fromkeys(self._gathered, 0)  # how many rows have one
         self._read = {name: _serving(storage, name, requests) for name in self._gathered}
+        self._deltas = [(rule.head, delta) for rule in rules for delta in rule.deltas]
+        self._rounds: Rounds | None = None
+        self._before = 0  # rounds
 
     def insert(self, predicate: str, found: list[Words], stamp: int) -> Words:
         gathered = self._gathered[predicate]
-        before = gathered.count
         for heads in found:
             gathered.add(heads)
-        new = gathered.rows[before : gathered.count]
+        new = gathered.rows[self._stamped[predicate] : gathered.count]
         if len(new):
-            self._sizes[predicate].append((stamp, len(new)))
+            self._stamp(predicate, np.array([[stamp, len(new)]], np.int64))
             for arrangement in self._read[predicate]:
                 self._storage.insert(arrangement, new, stamp)
         return new
 
+    def follow(self, new: Mapping[str, Words], stamp: int, rounds: int, rows: int) -> Followed | None:
+        """Do small rounds after the one that found the new rows (`Rounds.follow`), or none if that does not suit."""
+        if self._rounds is None:
+            self._before += 1
+            if self._before <= AT_FIRST or not self._deltas:
+                return None
+            self._rounds = Rounds(self._storage, self._gathered, self._read, self._deltas)
+        if not self._rounds.suit(new):
+            return None
+        followed = self._rounds.follow(new, stamp, rounds, rows)
+        for predicate, sizes in followed.sizes.items():
+            (found,) = np.nonzero(sizes)
+            self._stamp(predicate, np.column_stack((found + stamp + 1, sizes[found])))
+        return followed
+
+    def _stamp(self, predicate: str, stamps: Words) -> None:
+        self._stamps[predicate].append(stamps)
+        self._stamped[predicate] += int(stamps[:, 1].sum())
+
     def finish(self) -> None:
         """Build the other trees."""
         for name, gathered in self._gathered.items():
-            stamps, sizes = np.array(self._sizes[name], np.int64).reshape(-1, 2).T
+            stamps, sizes = np.concatenate([NO_STAMPS, *self._stamps[name]]).T
             self._storage.replace(name, gathered.rows[: gathered.count], np.repeat(stamps, sizes), self._read[name])
             del gathered.rows
 
@@ -152,7 +177,7 @@ def evaluate(
     found: Found = {}
     for rule in rules:
         join = rule.join
-        heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), join.everything(), judge=storage.roots)
+        heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), join.everything(), judge=storage.roots, distinct=True)
         found.setdefault(rule.head, []).append(heads)
     gathering = Gathering(storage, predicates, rules)
     stamp = close(storage, rules, found, gathering, stamp, limits, closures=closures)
@@ -176,6 +201,8 @@ def close(
     """
     computing = next((rule for rule in rules if rule.computes and rule.deltas), None)
     merging = [(closure, Classes(storage, closure.head, budget)) for closure in closures]
+    most = ENDLESS if computing is None else limits.rounds
+    swift = into if isinstance(into, Gathering) and not merging else None
     rounds = rows = 0
     began = time.monotonic()
     while True:
@@ -189,10 +216,17 @@ def close(
                 rows += len(block)
         if not new:
             return stamp
-        passed = limits.passed(rounds, rows, time.monotonic() - began, computing is not None)
-        if passed:
-            raise runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
-        found = follow(storage, rules, new, budget, merging)
+        found = {}
+        while new and not found:
+            passed = limits.passed(rounds, rows, time.monotonic() - began, computing is not None)
+            if passed:
+                raise runaway(computing or next((rule for rule in rules if rule.deltas), rules[0]), passed, rounds, rows)
+            followed = swift.follow(new, stamp, most - rounds + 1, limits.rows - rows) if swift is not None else None
+            if followed is None:
+                found = follow(storage, rules, new, budget, merging)
+                break
+            stamp, rounds, rows = stamp + followed.rounds, rounds + followed.rounds, rows + followed.rows
+            new, found = followed.new, followed.heads
 
 
 def follow(
@@ -214,7 +248,7 @@ def follow(
                     turned = delta.turned(rows)
                     sorted_rows[wanted] = sort_distinct(turned, own=turned is not rows)
                 prefixes, roots = join.prefixes(sorted_rows[wanted]), join.at(storage.roots)
-                heads, _ = join.complete(storage.pool.pages, roots, prefixes, budget=budget, judge=storage.roots)
+                heads, _ = join.complete(storage.pool.pages, roots, prefixes, budget=budget, judge=storage.roots, distinct=True)
                 if len(heads):
                     found.setdefault(rule.head, []).append(heads)
     return found

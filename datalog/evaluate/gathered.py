@@ -16,7 +16,7 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 
 
 class Gathered:
-    """A growing set of rows of `width` columns; `rows[:count]` are those found so far.
+    """A growing set of rows of `width` columns; `rows[:count]` are those found so far. `table` and `state` are those of the kernel.
 
     To add a row takes O(1). When there is no more room, or a row lies outside of the ranges that the columns had so far, the set is made
     anew: for twice as many rows, or for ranges twice as large. Bits are kept where only rows need room. With `packed=False`, for tests,
@@ -25,23 +25,23 @@ class Gathered:
 
     def __init__(self, width: int, packed: bool = True) -> None:
         self.rows = np.empty((0, width), np.int64)
-        self._table = np.zeros(1, np.int64)
+        self.table = np.zeros(1, np.int64)
         self._packed = packed
-        self._state = np.zeros(COLUMNS + width * COLUMN_WORDS, np.int64)
-        self._columns = self._state[COLUMNS:].reshape(width, COLUMN_WORDS)
+        self.state = np.zeros(COLUMNS + width * COLUMN_WORDS, np.int64)
+        self._columns = self.state[COLUMNS:].reshape(width, COLUMN_WORDS)
 
     @property
     def count(self) -> int:
-        return int(self._state[COUNT])
+        return int(self.state[COUNT])
 
     @property
     def form(self) -> int:
         """How it is known which rows are there: BITS, WORDS or ROWS of `kernels/gather.py`."""
-        return int(self._state[FORM])
+        return int(self.state[FORM])
 
     def add(self, heads: Words) -> None:
         """Add the rows that are not there."""
-        while (taken := gather(heads, self.rows, self._table, self._state)) < len(heads):
+        while (taken := gather(heads, self.rows, self.table, self.state)) < len(heads):
             heads = heads[taken:]
             self._make_room(heads)
 
@@ -59,14 +59,14 @@ class Gathered:
         bits = int(self._columns[:, WIDTH].sum())
         slots = 2 * room
         if not self._packed or bits > WORD_BITS:
-            self._state[FORM] = ROWS
+            self.state[FORM] = ROWS
         elif 1 << bits <= 4 * slots * BITS_A_WORD:
-            self._state[FORM], slots = BITS, max(1, (1 << bits) // BITS_A_WORD)
+            self.state[FORM], slots = BITS, max(1, (1 << bits) // BITS_A_WORD)
         else:
-            self._state[FORM] = WORDS
-        self.rows, self._table = rows, np.zeros(slots, np.int64)
-        self._state[COUNT] = 0
-        gather(found, self.rows, self._table, self._state)
+            self.state[FORM] = WORDS
+        self.rows, self.table = rows, np.zeros(slots, np.int64)
+        self.state[COUNT] = 0
+        gather(found, self.rows, self.table, self.state)
 
     def _fit(self, heads: Words) -> None:
         """Let the columns' ranges cover the heads, and what they covered before, with room on the side to which they grow."""

@@ -40,6 +40,7 @@ LASTING_BUFFER = 1 << 12  # rows that a join keeps room for between calls
 run = complete if hasattr(complete, "py_func") else np.errstate(all="ignore")(complete)
 AT_FIRST = np.zeros(code.STATE_WORDS, np.int64)
 AT_FIRST[code.STATE_PREFIX] = -1
+NO_LABELS = np.empty(0, np.int64)
 NO_RECORDS = np.empty((0, code.RECORD_VALUES), np.int64)
 PROBLEMS = {
     code.OVERFLOW: ("leaves the 64-bit range", "values are 64-bit; bound the variables, or use float"),
@@ -106,21 +107,23 @@ class Join:
         self.tally = surroundings.tally
         self.steps = self.rows = 0
         self.failures = 0  # computations without a value that the rule did not need
-        self._around = surroundings
+        self.around = surroundings
         self._late: dict[tuple[int, int], Join] = {}
-        self._state = np.zeros(encoded.state_words, np.int64)
+        self.state = np.zeros(encoded.state_words, np.int64)  # of the kernel
         self._output = np.empty((SMALLEST_BUFFER, self.width), np.int64)
         self._records = np.empty((SMALLEST_BUFFER, code.RECORD_VALUES + self.variables), np.int64)
-        self._missed = np.empty((SMALLEST_BUFFER, code.PREFIX_VALUES + self.variables + 1 + encoded.arguments), np.int64)
+        self.missed_width = code.PREFIX_VALUES + self.variables + 1 + encoded.arguments
+        self._missed = np.empty((SMALLEST_BUFFER, self.missed_width), np.int64)
         self._splits = surroundings.threads > 1 and not encoded.operations
         self._key_slot = _key_slot(encoded)
+        self.first_of_head = code.FIRST_OF_HEAD if _ends_unseen(encoded) else code.ALL
         self._crew = Crew(self._worker, _dismiss)
         self._whole = self.prefixes(np.empty((1, 0), np.int64))
 
     @property
     def bytes(self) -> int:
         """Memory of its plan and of the buffers that it keeps."""
-        return self._output.nbytes + self._records.nbytes + self._missed.nbytes + self._state.nbytes + self.encoded.words.nbytes
+        return self._output.nbytes + self._records.nbytes + self._missed.nbytes + self.state.nbytes + self.encoded.words.nbytes
 
     def everything(self) -> Words:
         """The one empty prefix: full evaluation."""
@@ -159,10 +162,12 @@ class Join:
         first_only: bool = False,
         budget: Budget | None = None,
         judge: Words | None = None,
+        distinct: bool = False,
     ) -> tuple[Words, Words]:
         """Output rows, one per binding that extends a prefix, and the sensitivity records (none without `recording`).
 
-        `roots` as `at` and `between` give them; `first_only` takes one binding a prefix. An expression without a value is
+        `roots` as `at` and `between` give them; `first_only` takes one binding a prefix, and with `distinct` bindings may be
+        left out whose output row another one gives, too. An expression without a value is
         a literal that does not hold; with `judge`, a version, EvaluationError is raised if all other literals hold
         there. Raises OverBudget when `budget` is spent.
         """
@@ -171,13 +176,13 @@ class Join:
         if self._splits and not recording and budget is None:
             parts = self._parts(pages, roots, prefixes, first_only)
             if len(parts) > 1:
-                return self._apart(pages, roots, parts, first_only), NO_RECORDS
-        state = self._state
+                return self._apart(pages, roots, parts, first_only, distinct), NO_RECORDS
+        state = self.state
         state[: code.STATE_WORDS] = AT_FIRST
         state[code.STATE_RECORDING] = recording
-        state[code.STATE_FIRST_ONLY] = first_only
-        state[code.STATE_TRUSTED] = judge is None or self._around.failing.skip
-        memo = self._around.memo
+        state[code.STATE_FIRST_ONLY] = code.FIRST_OF_PREFIX if first_only else self.first_of_head if distinct else code.ALL
+        state[code.STATE_TRUSTED] = judge is None or self.around.failing.skip
+        memo = self.around.memo
         deferred: list[Words] = []
         output: list[Words] = []
         records: list[Words] = []
@@ -185,7 +190,7 @@ class Join:
         done = 0
         while True:
             state[code.STATE_BUDGET] = done + (STEPS_A_CALL if budget is None else min(STEPS_A_CALL, budget.left - done))
-            labels = self._around.labels() if self.encoded.compares_symbols else self.slots  # calls may have given new symbols
+            labels = self.around.labels() if self.encoded.compares_symbols else NO_LABELS  # calls may have given new symbols
             status = run(pages, roots, self.encoded.words, labels, memo.table, prefixes, state, self._output, self._records, self._missed)
             done = state.item(code.STATE_STEPS)
             if status == code.OUTPUT_FULL:
@@ -209,7 +214,7 @@ class Join:
                 state[code.STATE_PREFIX], state[code.STATE_MODE] = -1, code.MODE_PREFIX
         self._made(done)
         if judge is not None:
-            self._around.failing.skipped += state.item(code.STATE_FAILURES)
+            self.around.failing.skipped += state.item(code.STATE_FAILURES)
         rows = self._output[: state.item(code.STATE_OUTPUT)].copy()
         kept = self._records[: state[code.STATE_RECORDS]].copy() if recording else NO_RECORDS
         if len(self._output) > LASTING_BUFFER:
@@ -224,21 +229,21 @@ class Join:
     def _parts(self, pages: Words, roots: Words, prefixes: Words, first_only: bool) -> list[Words]:
         """The prefixes in parts for threads, if they are worth it."""
         if len(prefixes) != 1 or prefixes[0, code.PREFIX_LENGTH] or self._key_slot < 0 or first_only:
-            return split_prefixes(prefixes, self._around.threads)
+            return split_prefixes(prefixes, self.around.threads)
         at = self.encoded.words[code.PLAN_SLOTS_AT] + self._key_slot * code.SLOT_WORDS
         columns, inner_rows = self.encoded.words[[at + code.SLOT_COLUMNS, at + code.SLOT_INNER_ROWS]].tolist()
-        return split_keys(pages, int(roots[self._key_slot]), columns, inner_rows, prefixes, self._around.threads)
+        return split_keys(pages, int(roots[self._key_slot]), columns, inner_rows, prefixes, self.around.threads)
 
-    def _apart(self, pages: Words, roots: Words, parts: list[Words], first_only: bool) -> Words:
+    def _apart(self, pages: Words, roots: Words, parts: list[Words], first_only: bool, distinct: bool) -> Words:
         """Output rows of parts, each completed by a join of its own."""
         if self.encoded.compares_symbols:
-            self._around.labels()  # brought up to date by one thread only
+            self.around.labels()  # brought up to date by one thread only
 
         def complete_part(worker: tuple[Join, Budget], part: Words) -> Words:
             join, budget = worker
-            return join.complete(pages, roots, part, first_only=first_only, budget=budget)[0]
+            return join.complete(pages, roots, part, first_only=first_only, budget=budget, distinct=distinct)[0]
 
-        given = _together(self._crew.each(self._around.threads, parts, complete_part))
+        given = _together(self._crew.each(self.around.threads, parts, complete_part))
         steps = 0
         for join, _ in self._crew.workers:
             steps += join.tally.steps
@@ -250,11 +255,11 @@ class Join:
 
     def _worker(self) -> tuple[Join, Budget]:
         tally = Tally()
-        return Join(self.encoded, replace(self._around, tally=tally, threads=1)), Budget(tally, ENDLESS)
+        return Join(self.encoded, replace(self.around, tally=tally, threads=1)), Budget(tally, ENDLESS)
 
     def _call(self, memo: Memo) -> Words:
         """Have the missed calls computed; returns the prefixes that were put off for them."""
-        state = self._state
+        state = self.state
         held = self._missed[: state[code.STATE_MISSED]]
         behind = code.PREFIX_VALUES + self.variables
         memo.fill(held[:, behind:])
@@ -264,6 +269,13 @@ class Join:
         state[code.STATE_MISSED] = state[code.STATE_MISSED_BEFORE] = 0
         return prefixes
 
+    def made(self, steps: int, rows: int, prefixes: int) -> None:
+        """Count what was done with its plan elsewhere."""
+        self.steps += steps
+        self.rows += rows
+        self.tally.steps += steps
+        self.tally.cost += steps + A_PREFIX * prefixes + A_BINDING * rows
+
     def _made(self, steps: int) -> None:
         self.steps += steps
         self.tally.steps += steps
@@ -272,37 +284,37 @@ class Join:
     def _judge(self, pages: Words, version: Words, prefixes: Words) -> None:
         """Raise EvaluationError if the computation that just failed is one that the rule needs (`RulePlan.late`)."""
         self.failures += 1
-        state = self._state
+        state = self.state
         if not self.encoded.plan.late:  # this is a late plan: everything else holds
             self._raise(prefixes)
         given = int(prefixes[state[code.STATE_PREFIX], code.PREFIX_LENGTH])
         key = int(state[code.STATE_FAILED_DEPTH]), max(int(state[code.STATE_FAILED_BOUND]), given)
         if key not in self._late:
-            self._late[key] = self._around.make(self.encoded.plan.late[key])
+            self._late[key] = self.around.make(self.encoded.plan.late[key])
         late = self._late[key]
         values = np.array([[self._value(depth, prefixes) for depth in range(key[1])]], np.int64)
         late.complete(pages, late.at(version), late.prefixes(values), judge=version)
 
     def _value(self, depth: int, prefixes: Words) -> int:
         """The code of the variable at a depth that the prefix or the join has bound."""
-        prefix = prefixes[self._state[code.STATE_PREFIX]]
+        prefix = prefixes[self.state[code.STATE_PREFIX]]
         if depth < prefix[code.PREFIX_LENGTH]:
             return int(prefix[code.PREFIX_VALUES + depth])
-        return int(self._state[code.STATE_WORDS + depth * code.LEVEL_WORDS + code.LEVEL_VALUE])
+        return int(self.state[code.STATE_WORDS + depth * code.LEVEL_WORDS + code.LEVEL_VALUE])
 
     def _raise(self, prefixes: Words) -> NoReturn:
         rule, order = self.encoded.plan.rule, self.encoded.plan.order
-        operation, span = self.encoded.operations[int(self._state[code.STATE_ERROR_AT])]
+        operation, span = self.encoded.operations[int(self.state[code.STATE_ERROR_AT])]
         cause: Exception | None = None
-        if self._state[code.STATE_ERROR] == code.CALL_FAILED:
-            what, cause = self._around.memo.why(int(self._state[code.STATE_FAILURE]))
+        if self.state[code.STATE_ERROR] == code.CALL_FAILED:
+            what, cause = self.around.memo.why(int(self.state[code.STATE_FAILURE]))
             what, hint = what + ",", "exclude such arguments in the body"
-            self._around.memo.forget_failures()
+            self.around.memo.forget_failures()
         else:
-            what, hint = PROBLEMS[int(self._state[code.STATE_ERROR])]
+            what, hint = PROBLEMS[int(self.state[code.STATE_ERROR])]
         bound = {
-            rule.variables[order[depth]]: self._around.decode(self._value(depth, prefixes), rule.types[order[depth]])
-            for depth in range(int(self._state[code.STATE_FAILED_BOUND]))
+            rule.variables[order[depth]]: self.around.decode(self._value(depth, prefixes), rule.types[order[depth]])
+            for depth in range(int(self.state[code.STATE_FAILED_BOUND]))
             if rule.variables[order[depth]].isidentifier()  # others stand for constants and expressions
         }
         binding = ", ".join(f"{name} = {shown(value)}" for name, value in bound.items())
@@ -317,6 +329,11 @@ def _key_slot(encoded: EncodedPlan) -> int:
     if not depths or depths[0].binding or not depths[0].iterators:
         return -1
     return encoded.atoms.index(depths[0].iterators[0][0])
+
+
+def _ends_unseen(encoded: EncodedPlan) -> bool:
+    """Whether the last variables are not part of the output, and nothing fails when they are bound."""
+    return encoded.last_output < len(encoded.plan.order) - 1 and not encoded.operations
 
 
 def _dismiss(worker: tuple[Join, Budget]) -> None:

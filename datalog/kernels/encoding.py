@@ -113,7 +113,7 @@ STATE_RECORDING = 7  # RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS or RECORD_HULLS
 STATE_ERROR = 8
 STATE_ERROR_AT = 9  # offset of the operation that failed
 STATE_OPENED = 10  # how many depths of the current prefix are open
-STATE_FIRST_ONLY = 11  # 1: go to the next prefix after the first binding
+STATE_FIRST_ONLY = 11  # FIRST_OF_PREFIX or FIRST_OF_HEAD: which bindings that follow upon one are passed over
 STATE_TRUSTED = 12  # 1: an expression without a value is a literal that does not hold, and no more
 STATE_FAILED_DEPTH = 13  # where an expression had no value
 STATE_FAILED_BOUND = 14  # and how many variables were bound then
@@ -123,6 +123,8 @@ STATE_ARGUMENTS_AT = 17  # of a missed call, on the stack
 STATE_MISSED = 18  # missed calls written
 STATE_MISSED_BEFORE = 19  # of these, those of earlier prefixes
 STATE_WORDS = 20
+
+ALL, FIRST_OF_PREFIX, FIRST_OF_HEAD = 0, 1, 2  # the latter: those that differ behind the last variable of the output only
 
 RECORD_NOTHING, RECORD_EXACT, RECORD_RUNS, RECORD_HULLS = 0, 1, 2, 3
 

@@ -37,7 +37,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 LARGE, HUGE = 4_000, 200_000  # rows, of which each takes a plain kernel 10 to 20 µs: a patience, and some seconds
 SLICE = 2_000  # steps of a join, of some 5 µs each
 # Arguments whose size is not that of the work.
-NO_WORK = ("pages", "ledger", "ctl", "plan", "labels", "memo", "state", "output", "records", "missed", "gathered", "table")
+NO_WORK = ("pages", "ledger", "ctl", "plan", "labels", "memo", "state", "output", "records", "missed", "gathered", "table", "sizes")
+PLAIN = -1  # an address that none has
 
 # Is there Numba, and may it be used? Looking for it is much quicker than importing it.
 has_numba = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and util.find_spec("numba") is not None
@@ -121,6 +122,17 @@ class Kernel:
             state[self._budget.limit] = limit
         _spent += thread_time() - began
         return result
+
+
+def address_of(function: Callable[..., Any]) -> int:
+    """Where the machine code of a kernel lies; PLAIN while it runs as plain Python, and 0 where it always does."""
+    if not isinstance(function, Kernel):
+        return 0
+    if function._run == function._at_first:
+        return PLAIN
+    from datalog.kernels.machine_code import address
+
+    return address(function._run)
 
 
 devices: set[FunctionType] = set()

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from datalog.cache_folder import cache_folder
-from datalog.kernels import jit
+from datalog.kernels import addresses, jit
 from datalog.kernels.jit import Kernel, Kind, devices
 
 if TYPE_CHECKING:
@@ -160,8 +160,7 @@ def load(kernel: Kernel) -> Any:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(cache_directory(_home(kernel)))
         try:
-            arguments = map(_numba_type, kernel.signature.arguments)
-            signature = _numba_type(kernel.signature.result)(*arguments)
+            signature = _numba_signature(kernel)
             twin = _twin(kernel.py_func, _world(kernel.py_func.__module__))
             return numba.njit(signature, cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=_makes_arrays(twin))(twin)
         finally:
@@ -178,6 +177,16 @@ def _numba_type(kind: Kind) -> Any:
     return types.Array(word, kind.dimensions, "C", readonly=kind.readonly) if kind.dimensions else word
 
 
+def _numba_signature(kernel: Kernel) -> Any:
+    return _numba_type(kernel.signature.result)(*map(_numba_type, kernel.signature.arguments))
+
+
+def address(code: Any) -> int:
+    """Where machine code that was loaded lies, for kernels that call it."""
+    (compiled,) = code.overloads.values()
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+
 _worlds: dict[str, dict[str, Any]] = {}
 
 
@@ -185,6 +194,9 @@ def _world(module: str) -> dict[str, Any]:
     """The globals of a kernel module, with compiled functions in place of the devices."""
     if module not in _worlds:
         names = _worlds[module] = dict(vars(sys.modules[module]))
+        if module == addresses.__name__:
+            names.update({function.__name__: form for function, form in addresses.machine_forms(_numba_signature).items()})
+            return names
         for name, value in names.items():
             if isinstance(value, FunctionType) and value in devices:
                 own = value.__module__ == module

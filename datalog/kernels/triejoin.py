@@ -16,6 +16,7 @@ from __future__ import annotations
 from datalog.kernels.codes import HIGHEST, LOWEST
 from datalog.kernels.cursors import node_exists, open_cursor, seek
 from datalog.kernels.encoding import (
+    ALL,
     CODE_KIND,
     CURSOR_AT_END,
     CURSOR_KEY,
@@ -38,6 +39,8 @@ from datalog.kernels.encoding import (
     DEPTH_WORDS,
     DONE,
     FAILED,
+    FIRST_OF_HEAD,
+    FIRST_OF_PREFIX,
     GIVES_CANDIDATE,
     GIVES_FLOATS,
     GIVES_VALUE,
@@ -397,7 +400,10 @@ def complete(
     width = plan[PLAN_OUTPUT_WIDTH]
     room = records.shape[0]
     recording = state[STATE_RECORDING] != RECORD_NOTHING
-    tight = depths - 1 if plan[PLAN_TIGHT] > 0 and not recording and state[STATE_FIRST_ONLY] == 0 else -1
+    tight = depths - 1 if plan[PLAN_TIGHT] > 0 and not recording and state[STATE_FIRST_ONLY] == ALL else -1
+    needed = -1  # the last depth that the output needs
+    for column in range(width):
+        needed = max(needed, plan[output_at + column])
     if state[STATE_PREFIX] < 0:
         for iterator in range(plan[PLAN_ITERATORS]):
             state[cursors + iterator * CURSOR_WORDS + CURSOR_STACK] = -1  # it has not been opened yet
@@ -427,7 +433,9 @@ def complete(
             state[STATE_OUTPUT] = row + 1
             depth -= 1
             mode = MODE_ADVANCE
-            if state[STATE_FIRST_ONLY] == 1:
+            if state[STATE_FIRST_ONLY] == FIRST_OF_HEAD:
+                depth = needed
+            elif state[STATE_FIRST_ONLY] == FIRST_OF_PREFIX:
                 state[STATE_MISSED] = state[STATE_MISSED_BEFORE]  # nothing more is asked of this prefix
                 mode = MODE_PREFIX
                 continue

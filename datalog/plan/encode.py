@@ -40,6 +40,7 @@ class EncodedPlan:
     atoms: tuple[AtomPlan, ...]  # the atom that reads each slot
     operations: dict[int, tuple[Apply, Span]]
     width: int  # of an output row
+    last_output: int  # the greatest depth whose variable it has, or -1
     state_words: int
     compares_symbols: bool
     arguments: int  # the most that a function is called with
@@ -123,6 +124,7 @@ def encode_plan(
         atoms,
         {code_at + at: operation for at, operation in out.code.operations.items()},
         len(depths_out),
+        max(depths_out, default=-1),
         code.STATE_WORDS + len(depth_rows) * code.LEVEL_WORDS + len(iterators) * code.CURSOR_WORDS + out.code.deepest + 1,
         out.compares_symbols,
         out.code.arguments,

@@ -165,15 +165,20 @@ def passes(rule: CoreRule, relations: Relations, given: int, binding: dict[int, 
     )
 
 
-def twin(plan: RulePlan, relations: Relations, prefixes: Sequence[Prefix], first_only: bool = False, youngest: bool = False) -> list[Row]:
+def twin(plan: RulePlan, relations: Relations, prefixes: Sequence[Prefix], first_only: int = code.ALL, youngest: bool = False) -> list[Row]:
     """What `complete` writes: head rows of the bindings that extend each prefix, in the order of prefixes and bindings.
+
+    `first_only` is FIRST_OF_PREFIX, or FIRST_OF_HEAD: the first of those that differ behind the head's last variable.
 
     With `youngest`, the greatest stamp of the prefix and of the rows of stamped atoms stands behind each.
     """
     out = []
     for prefix in prefixes:
         found = bindings(plan.rule, relations, prefix, plan.order, plan.given, plan.stamped if plan.older else ())
-        for row in found[:1] if first_only else found:
+        if first_only:
+            needed = 0 if first_only == code.FIRST_OF_PREFIX else 1 + max(map(plan.order.index, plan.rule.head_columns), default=-1)
+            found = list({row[:needed]: row for row in reversed(found)}.values())[::-1]
+        for row in found:
             value = dict(zip(plan.order, row, strict=True))
             stamps = [
                 prefix.stamp,
@@ -275,7 +280,7 @@ def run(
     trees: Trees,
     prefixes: Sequence[Prefix],
     recording: int = code.RECORD_NOTHING,
-    first_only: bool = False,
+    first_only: int = code.ALL,
     rows: int = 4096,
     records: int = 4096,
     pace: int = 1 << 40,
