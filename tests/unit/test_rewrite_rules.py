@@ -179,3 +179,10 @@ def test_a_rule_keeps_its_text_on_one_line_without_comments() -> None:
 def test_a_recursion_that_only_its_negated_group_bounds_is_refused() -> None:
     with pytest.raises(ProgramError, match="negation through recursion"):
         core("p(0). p(x) <- p(y), x = y + 1, !(limit(l), l < x).")
+
+
+def test_a_test_of_what_only_the_recursion_binds_leaves_its_negated_group() -> None:
+    program = core("p(0). p(x) <- p(y), x = y + 1, x < 9, !(limit(l), l > 2, x > y + 3).")
+    helper = next(rule for rule in program.rules if "@not" in rule.head)
+    assert {atom.predicate for atom in helper.atoms} == {"limit"}
+    assert sum(rule.head == "p" and len(rule.atoms) == 2 for rule in program.rules) == 2  # no limit is that large, or x is small
