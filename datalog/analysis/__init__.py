@@ -20,6 +20,8 @@ from datalog.analysis.functors import declare_functors
 from datalog.analysis.inline import check_declared, inline_declarations, inlined
 from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
+from datalog.analysis.lattices import lattices_as_rules
+from datalog.analysis.numbers import check_numbers
 from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.on_demand import wanted_on_demand
 from datalog.analysis.pragmas import is_of_papers, read_pragmas
@@ -54,6 +56,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     check_declared(declared, written, findings)
     pragmas = read_pragmas(written, findings)
     wraps = (overflow or pragmas.get("overflow", "")) == "wrap"
+    written, lattices = lattices_as_rules(written, findings)
     written = subsumptions_as_rules(written, findings)
     program = desugar(written, primitives)
     types = declare_types(program, findings)

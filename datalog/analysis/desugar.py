@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from datalog.analysis.aggregate_scopes import separate_scopes
 from datalog.analysis.anonymous import compare_by_parts
 from datalog.analysis.folding import can_fold
-from datalog.analysis.walk import operands, variables, with_operands
+from datalog.analysis.walk import operands, subterms, terms, variables, with_operands, with_terms
 from datalog.ir.core import ROUND, Type
 from datalog.ir.primitives import GENERATORS, Primitive
 from datalog.syntax.printer import format_term
@@ -192,10 +192,20 @@ class _Desugaring:
             keys = tuple(self._term(key, beside) for key in term.keys)
             beside.applied[written] = self._fresh(f"={written}", term)
             beside.literals.append(Atom(term.predicate, (*keys, beside.applied[written]), term.span, functional=True))
+        if term.initial is not None:
+            term = replace(term, arguments=(self._initial(term.initial, beside), *term.arguments), initial=None)
         return replace(beside.applied[written], span=term.span)
 
     def _fresh(self, name: str, term: Term) -> Variable:
         while name in self._taken:
+    def _initial(self, term: Term, beside: _Beside) -> Term:
+        """The initial value of the user's own aggregate: what stands outside binds its variables, whatever the body says of their names."""
+        if not any(isinstance(inner, Variable | Wildcard | Application | Aggregate) for inner in subterms(term)):
+            return term
+        variable = self._fresh("=initial", term)
+        beside.literals.append(Comparison("=", variable, self._term(term, beside), term.span))
+        return variable
+
             name += "'"
         self._taken.add(name)
         return Variable(name, term.span)

@@ -7,10 +7,12 @@ from datalog.analysis.findings import Findings, did_you_mean
 from datalog.analysis.hints import GREATEST_SCALE, aggregate_hint
 from datalog.analysis.types import named, scale_of
 from datalog.analysis.walk import leaves, subterms, terms
-from datalog.ir.functors import CALL
-from datalog.ir.primitives import AGGREGATES
+from datalog.ir.functors import CALL, aggregate_of
+from datalog.ir.primitives import AGGREGATES, is_fold
 from datalog.syntax.aggregates import OTHER_NAMES
 from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
+
+FOLDED = 2  # arguments of an aggregate of the user's own: the initial value, and the value
 
 
 def is_fact(rule: Rule) -> bool:
@@ -46,7 +48,7 @@ def check_terms(literal: Literal, primitives: Primitives, findings: Findings, ru
                 if isinstance(inner, Operation):
                     _check_operation(inner, primitives, findings, rule)
                 elif isinstance(inner, Aggregate):
-                    _check_aggregate(inner, findings)
+                    _check_aggregate(inner, primitives, findings)
                 for argument in inner.arguments if isinstance(inner, (Operation, Aggregate)) else ():
                     if isinstance(argument, Wildcard):
                         findings.add(argument.span, "`_` stands in an expression", "`_` has no value; give it a name")
@@ -76,8 +78,11 @@ def _check_operation(operation: Operation, primitives: Primitives, findings: Fin
         findings.add(operation.arguments[1].span, "this is no scale of a decimal", f"write a number from 0 to {GREATEST_SCALE}")
 
 
-def _check_aggregate(aggregate: Aggregate, findings: Findings) -> None:
-    function = AGGREGATES.get(aggregate.function)
+def _check_aggregate(aggregate: Aggregate, primitives: Primitives, findings: Findings) -> None:
+    function = aggregate_of(aggregate.function, primitives)
+    if is_fold(aggregate.function):
+        _check_fold(aggregate, function is not None, primitives, findings)
+        return
     if function is None:
         close = OTHER_NAMES.get(aggregate.function)
         hint = (
@@ -96,6 +101,21 @@ def _check_aggregate(aggregate: Aggregate, findings: Findings) -> None:
     elif aggregate.function == "quantile" and not _is_fraction(aggregate.arguments[-1]):
         span, hint = aggregate.arguments[-1].span, "0 asks for the least value, 0.5 for the median, 1 for the greatest"
         findings.add(span, "the last argument of `quantile` is outside of 0 to 1", hint)
+
+
+def _check_fold(aggregate: Aggregate, known: bool, primitives: Primitives, findings: Findings) -> None:
+    name = aggregate.function.removeprefix(CALL)
+    if name not in primitives:
+        hint = did_you_mean(name, [known for known in primitives if known.startswith(CALL)])
+        declaration = f"declare it: .functor {name[1:]}(so_far: number, next: number): number"
+        findings.add(aggregate.span, f"functor `{name}` is not declared", hint or declaration)
+    elif not known:
+        hint = "it takes what the rows before have given, and the next value, and gives a value of the first one's type"
+        findings.add(aggregate.span, f"`{name}` takes and gives other values than `{aggregate.function}` could fold rows with", hint)
+    elif len(aggregate.arguments) != FOLDED:
+        count = len(aggregate.arguments) - 1
+        message = f"`{aggregate.function}` has {count or 'no'} argument{'' if count == 1 else 's'} here"
+        findings.add(aggregate.span, message, f"it takes one: {aggregate.function} x : initial, {{ … }}")
 
 
 def _is_fraction(term: Term) -> bool:

@@ -25,8 +25,8 @@ from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types, unknown_branch_hint
 from datalog.analysis.walk import leaves, operands, variables
 from datalog.ir.core import Type
-from datalog.ir.functors import CALL
-from datalog.ir.primitives import AGGREGATES, ANY, DECIMALS, TIMES, Allowed, Primitive, Slot
+from datalog.ir.functors import CALL, aggregate_of
+from datalog.ir.primitives import ANY, DECIMALS, TIMES, Allowed, Primitive, Slot
 from datalog.ir.structures import Shape, Structure
 from datalog.syntax.constants import spell
 from datalog.syntax.tree import (
@@ -230,7 +230,7 @@ class Inference:
                 hint = "all terms of an arithmetic expression have one type" if not term.name.removeprefix(CALL).isidentifier() else ""
                 return self._apply(term, term.name, *signature, target, demand, hint, cells)
         elif isinstance(term, Aggregate):
-            function = AGGREGATES.get(term.function)
+            function = aggregate_of(term.function, self._primitives)
             if function is not None and len(function.arguments) == len(term.arguments):
                 return self._apply(term, term.function, function.arguments, function.result, target, demand, "", cells)
         elif isinstance(term, Nil | Record | Branch):

@@ -8,7 +8,7 @@
 | bitand, bitor, bitxor, product of integers | a tree with a scan (`scanned.py`) | O(log n) |
 | min, max | groups: the source's order; intervals: a tree with a scan, but of symbols the rows | O(log n); O(rows) |
 | median, quantile, argmin, argmax | groups: the source's order; intervals: the rows | O(log n); O(rows) |
-| collect, join, product of floats | the rows | O(rows) |
+| collect, join, product of floats, `@@f` | the rows | O(rows) |
 
 Where the source is ordered by a word that does not tell all symbols apart, the rows with one word are read, too; likewise the rows
 with the best value where the witness is a symbol. Everything is asked for in blocks of ranges: pairs of prefixes (group…) or
@@ -26,13 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import Diagnostic, EvaluationError
+from datalog.evaluate.folds import Calls, Fold
 from datalog.evaluate.join import written_as
 from datalog.evaluate.readings import Reading
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.sources import Runs, Source
 from datalog.evaluate.totals import Limbs, Totals, kind_of, zeros
 from datalog.ir.core import CoreAggregate, CoreFunction, Predicate, Type
-from datalog.ir.primitives import AGGREGATES
+from datalog.ir.primitives import aggregate_named, is_fold
 from datalog.kernels.limbs import add_integers
 from datalog.store.ranges import Found as Rows
 from datalog.store.rows import sort_distinct
@@ -50,6 +51,8 @@ ENDS = np.array([[1, -1]])  # the ranks of the first row and of the last
 NO_RANKS = ENDS[:, :0]
 ROWS_A_STEP = 8  # so many rows are read in the time of a step (`datalog.store.tally`)
 RANKS = {"min": 1, "argmin": 1, "max": -1, "argmax": -1, "median": 0, "quantile": 0}  # of what is picked; 0: by the counts
+
+LEAVES = "leaves the 64-bit range"
 
 Way = Literal["counts", "added", "totals", "scan", "order", "rows"]
 
@@ -76,14 +79,14 @@ class Block(Asked):
 class Aggregate:
     """An aggregate over one storage."""
 
-    def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate) -> None:
+    def __init__(self, storage: Storage, values: Values, aggregate: CoreAggregate, source: Predicate, calls: Calls) -> None:
         self.aggregate = aggregate
         self._storage, self._values, self._predicate = storage, values, source
         self._source = Source(storage, aggregate, source.width)
         self.keyed = bool(aggregate.needs)
         self._states: dict[str, Totals | Scanned] = {}  # by what is kept
         self.functions = tuple(
-            Function(self._source, values, aggregate, function, self._state(function)) for function in aggregate.functions
+            Function(self._source, values, aggregate, function, self._state(function), calls) for function in aggregate.functions
         )
         self._added = next((place for place, function in enumerate(self.functions) if function.way == "added"), None)
         self._ends = ENDS if any(function.way == "order" for function in self.functions) else NO_RANKS
@@ -182,16 +185,17 @@ class Aggregate:
             heads[:, before + place] = codes
             if failed >= 0 and not self.aggregate.functions[place].wraps:
                 # Always an error: without a row the group would pass for an empty one, whose sum is 0.
-                raise self._failure(self.aggregate.functions[place], asked[failed])
+                failure = self.functions[place].take_failure()
+                raise self._failure(self.aggregate.functions[place], asked[failed], failure[0]) from failure[1]
         return heads
 
-    def _failure(self, function: CoreFunction, asked: Words) -> EvaluationError:
+    def _failure(self, function: CoreFunction, asked: Words, problem: str = LEAVES) -> EvaluationError:
         aggregate, predicate = self.aggregate, self._predicate
         group = zip(predicate.attributes, predicate.types, asked[: aggregate.groups].tolist(), strict=False)
         bound = ", ".join(f"{name} = {shown(self._values.decode(code, type))}" for name, type, code in group)
-        message = f"`{function.name}` leaves the 64-bit range" + (f" where {bound}" if bound else "")
+        message = f"`{function.name}` {problem}" + (f" where {bound}" if bound else "")
         span = function.span
-        hint = "values are 64-bit; use float, or smaller groups"
+        hint = "values are 64-bit; use float, or smaller groups" if problem == LEAVES else ""
         message = f"{message}, in the {written_as(aggregate.head, aggregate.text)}"
         return EvaluationError([Diagnostic(message, span.file, span.line, span.column, hint=hint)])
 
@@ -200,7 +204,13 @@ class Function:
     """One function of an aggregate: what it makes of ranges of source rows."""
 
     def __init__(
-        self, source: Source, values: Values, aggregate: CoreAggregate, core: CoreFunction, state: Totals | Scanned | None
+        self,
+        source: Source,
+        values: Values,
+        aggregate: CoreAggregate,
+        core: CoreFunction,
+        state: Totals | Scanned | None,
+        calls: Calls,
     ) -> None:
         self.core, self.way = core, way_of(aggregate, core)
         self.state = state if self.way in ("totals", "scan") else None
@@ -208,7 +218,13 @@ class Function:
         self._argument = aggregate.groups + bool(aggregate.needs)  # the first column of the arguments
         parameter = 0.5 if core.name == "median" else core.parameter
         self._fraction = Fraction(str(parameter)) if core.name in ("median", "quantile") else Fraction(0)
-        self._reading = Reading(values, core.name, core.types, parameter, core.wraps)
+        self._reading: Reading | Fold = (
+            Fold(values, calls, core) if is_fold(core.name) else Reading(values, core.name, core.types, parameter, core.wraps)
+        )
+
+    def take_failure(self) -> tuple[str, Exception | None]:
+        """Why there is no result."""
+        return self._reading.take_failure() if isinstance(self._reading, Fold) else (LEAVES, None)
 
     def of_groups(self, block: Block, limbs: Limbs | None) -> Found:
         """The results of all groups; `limbs` are those of the sums."""
@@ -293,7 +309,7 @@ def way_of(aggregate: CoreAggregate, function: CoreFunction) -> Way:
     exact = name in ("bitand", "bitor", "bitxor") or (name == "product" and first is not Type.FLOAT)
     if exact or (keyed and name in ("min", "max") and first is not Type.SYMBOL):
         return "scan"
-    in_order = AGGREGATES[name].picks and (function.ordered or first is not Type.SYMBOL)
+    in_order = aggregate_named(name).picks and (function.ordered or first is not Type.SYMBOL)
     return "order" if in_order and not keyed else "rows"
 
 

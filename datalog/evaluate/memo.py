@@ -79,6 +79,22 @@ class Memo:
                 self._failures += [message] if message else []
             self._add(calls)
 
+    def call(
+        self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]
+    ) -> tuple[Words, dict[int, tuple[str, Exception | None]]]:
+        """What a function gives for rows of arguments, and for the rows where it has no value what `why` says of that."""
+        count = len(columns[0])
+        calls = np.zeros((count, self.table.shape[1]), np.int64)
+        calls[:, code.MEMO_KEY] = self.number(name, arguments, result)
+        calls = np.column_stack((calls[:, :1], *columns))
+        self.fill(calls)
+        wanted = np.zeros((count, self.table.shape[1]), np.int64)
+        wanted[:, : calls.shape[1]] = calls
+        wanted[:, code.MEMO_KEY] += 1
+        known = self.table[self._places(wanted)]
+        failed = np.flatnonzero(known[:, code.MEMO_KEY] < 0)
+        return known[:, -1].copy(), {row: self.why(int(known[row, -1])) for row in failed.tolist()}
+
     def why(self, failure: int) -> tuple[str, Exception | None]:
         """What a failed call is to be reported with, and the exception that it raised, if it is still at hand."""
         message = self._failures[failure]

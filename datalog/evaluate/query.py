@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.fixpoint import DeltaJoin, Limits, RecursiveRule, evaluate
+from datalog.evaluate.folds import Calls
 from datalog.evaluate.join import Join
 from datalog.ir.core import QUERY, CoreRule, Predicate, Stratum
 from datalog.plan.order import variables_of
@@ -40,7 +41,9 @@ class LoweredQuery(Protocol):
     def strata(self) -> tuple[Stratum, ...]: ...
 
 
-def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, limits: Limits = USUAL) -> Words:
+def run_query(
+    storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], Join], values: Values, calls: Calls, limits: Limits = USUAL
+) -> Words:
     """The rows of the query, int64[n, columns], distinct and sorted by code. `limits` are those of each recursion.
 
     The query itself does not recurse; what it asks of predicates on demand may."""
@@ -55,7 +58,7 @@ def run_query(storage: Storage, query: LoweredQuery, join: Callable[[RulePlan], 
             if stratum.aggregate is not None:
                 if stratum.aggregate.origin:
                     storage.ensure([(stratum.aggregate.origin, stratum.aggregate.columns)])
-                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source])
+                aggregate = Aggregate(storage, values, stratum.aggregate, query.predicates[stratum.aggregate.source], calls)
                 _hold(storage, name, aggregate.evaluate())
                 continue
             found = [np.empty((0, query.predicates[name].width), np.int64)]

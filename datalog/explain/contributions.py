@@ -17,7 +17,7 @@ from datalog.explain.facts import Codes
 from datalog.explain.searches import Searches
 from datalog.explain.workbench import Workbench
 from datalog.ir.core import CoreAggregate, CoreFunction, Type
-from datalog.ir.primitives import AGGREGATES
+from datalog.ir.primitives import aggregate_named
 from datalog.store.rows import consolidate
 
 Words = NDArray[np.int64]
@@ -91,7 +91,7 @@ def _rows(bench: Workbench, aggregate: CoreAggregate, result: Codes) -> _Rows:
             kept = COMPARE[operator](rows[:, groups], next(ends))
             rows, counts = rows[kept], counts[kept]
     total = int(counts.sum())
-    if AGGREGATES[function.name].picks:
+    if aggregate_named(function.name).picks:
         kept = _deciding(bench, function, rows[:, groups + bool(aggregate.needs) + function.ordered :], code)
         rows, counts = rows[kept], counts[kept]
     return _Rows(total, rows, counts)

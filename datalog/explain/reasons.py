@@ -27,7 +27,7 @@ from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
 from datalog.io.literals import spell
 from datalog.ir.core import CoreAtom, CoreBinding, CoreRule, Predicate, Type
-from datalog.ir.primitives import AGGREGATES
+from datalog.ir.primitives import aggregate_named, is_fold
 from datalog.plan.order import is_fallible
 
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "^", "neg", "abs"))
@@ -153,9 +153,11 @@ class Reasons:
             return Reason("no group has this result" if result is not None and self._bound[result] else "there is no group")
         rows = self._bench.storage.rows(aggregate.head)
         rows = rows[(rows[:, : len(keys)] == np.array(keys, np.int64).reshape(1, -1)).all(axis=1)]
-        empty = AGGREGATES[function.name].empty
+        empty = aggregate_named(function.name).empty
         if len(rows):
             found = self._spelled(int(rows[0, aggregate.keys + self._wording.result(atom)]), function.result)
+        elif is_fold(function.name):
+            return Reason("an aggregate over no rows has its initial value")
         elif empty is None or self._wording.is_total(self._rule, atom):
             return Reason("an aggregate over no rows has no result")
         else:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from datalog.ir.core import Apply, CoreRule, Expression, Stratum, Type
-from datalog.ir.primitives import Primitive, Slot
+from datalog.ir.primitives import AGGREGATES, AggregateFunction, Primitive, Slot, is_fold
 from datalog.syntax.tree import NOWHERE, Span
 
 CALL = "@"  # before the name of a functor in a term, and twice in an aggregate
@@ -38,10 +38,20 @@ def with_functors(functors: Mapping[str, Functor]) -> dict[str, tuple[Primitive,
     return {f"{CALL}{name}": (functor.primitive,) for name, functor in functors.items()}
 
 
+def aggregate_of(name: str, primitives: Mapping[str, tuple[Primitive, ...]]) -> AggregateFunction | None:
+    """The aggregate of a name; one of the user's own folds by the functor or function of that name, if it is of two arguments."""
+    if not is_fold(name):
+        return AGGREGATES.get(name)
+    for primitive in primitives.get(name.removeprefix(CALL), ()):
+        if len(primitive.arguments) == 2 and primitive.arguments[0].types == primitive.result.types:
+            return AggregateFunction(name, primitive.arguments, primitive.result)
+    return None
+
+
 def called_in(rules: Iterable[CoreRule], strata: Iterable[Stratum] = ()) -> set[str]:
     """The names of the functors that rules and aggregates call."""
     names = {name for rule in rules for name in _called_by(rule)}
-    functions = (function.name for stratum in strata if stratum.aggregate is not None for function in stratum.aggregate.functions)
+    functions = (function.name for stratum in strata for aggregate in stratum.aggregates for function in aggregate.functions)
     return {name.removeprefix(CALL).removeprefix(CALL) for name in (*names, *functions) if name.startswith(CALL)}
 
 

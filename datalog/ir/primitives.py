@@ -78,9 +78,11 @@ _NUMBER, _UNSIGNED, _FLOAT, _SYMBOL, _BOOL = map(_one, (Type.NUMBER, Type.UNSIGN
 _DATE, _DATETIME = _one(Type.DATE), _one(Type.DATETIME)
 _LOGICAL = WHOLE | {Type.BOOL}
 
-ORDER = "@order"  # of a symbol: a number that orders symbols as far as their first eight bytes tell; the engine's own
+ORDER = "#order"  # of a symbol: a number that orders symbols as far as their first eight bytes tell; the engine's own
 
-CAST = "@as"  # takes the 64 bits of a value for one of another type; written as(x, type)
+CAST = "#as"  # takes the 64 bits of a value for one of another type; written as(x, type)
+
+AUTOINC = "autoinc"  # a number of a rule's binding; rewriting leaves none of it
 
 PRIMITIVES: dict[str, tuple[Primitive, ...]] = {}
 for _primitive in (
@@ -143,6 +145,19 @@ AGGREGATES: dict[str, AggregateFunction] = {
 
 
 def always_has_value(name: str, arguments: Sequence[Type], result: Type) -> bool:
+FOLD = AggregateFunction("@@", (Slot(ANY, parts=True), Slot(ANY, parts=True)), Slot(ANY))  # `@@f`: the initial value, and the value
+
+
+def aggregate_named(name: str) -> AggregateFunction:
+    """An aggregate that there is; of one of the user's own only as far as all such are alike."""
+    return FOLD if is_fold(name) else AGGREGATES[name]
+
+
+def is_fold(name: str) -> bool:
+    """Whether an aggregate is one of the user's own."""
+    return name.startswith(FOLD.name)
+
+
     """Whether a primitive has a value for all arguments of these types; a user's function never is taken to have."""
     if name == CAST or is_structural(name):
         return True

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.evaluate.aggregates import Aggregate
+from datalog.evaluate.folds import Calls
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.evaluate.sources import Runs
 from datalog.ir.core import CoreAggregate, CoreProgram
@@ -33,9 +34,9 @@ OUT_AND_IN = np.array((-1, 1))  # signs of what was and of what is, where one re
 class AggregateStratum:
     """One aggregate, kept up to date. Methods run within a transaction."""
 
-    def __init__(self, program: CoreProgram, storage: Storage, values: Values, aggregate: CoreAggregate) -> None:
+    def __init__(self, program: CoreProgram, storage: Storage, values: Values, aggregate: CoreAggregate, calls: Calls) -> None:
         self._storage, self._core = storage, aggregate
-        self._aggregate = Aggregate(storage, values, aggregate, program.predicates[aggregate.source])
+        self._aggregate = Aggregate(storage, values, aggregate, program.predicates[aggregate.source], calls)
         self._head = storage.arrangements[aggregate.head][0]
         self._needed = StateTree.made(storage, aggregate.groups + 2, scan=GREATEST_KEY) if aggregate.needs else None
 

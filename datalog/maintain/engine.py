@@ -202,7 +202,7 @@ class Engine:
         choice = Choice(self.storage.tally, self.options.maintain == "auto", stratum.recursive)
         if stratum.aggregate is not None:
             reads = frozenset((stratum.aggregate.read, stratum.aggregate.needs)) - {""}
-            aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate)
+            aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate, self.joins.memo)
             return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
         if stratum.closures and not stratum.recursive:
             (closure,) = stratum.closures
@@ -225,6 +225,7 @@ class Engine:
             recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits, stratum.closures)
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, recursive)
         recording, auto = RECORDING[self.options.coalesce], self.options.maintain == "auto"
+            asked = [AskedAggregate(self.program, self.storage, self.values, one, rules, self.joins.memo) for one in stratum.asked]
         counted = tuple(CountedRule(self.storage, self.joins.full[number], recording, RecordsChoice(auto)) for number in stratum.rules)
         if self.options.maintain == "recorded":
             for rule in counted:

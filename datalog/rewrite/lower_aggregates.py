@@ -60,7 +60,7 @@ from datalog.ir.occurrences import (
     term_may_fail,
     term_variables,
 )
-from datalog.ir.primitives import AGGREGATES, ORDER
+from datalog.ir.primitives import ORDER, aggregate_named, is_fold
 from datalog.ir.renaming import fresh_name, is_uncounted, rename_literal, rename_term
 from datalog.ir.text import format_literal, format_term
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
@@ -163,15 +163,18 @@ class _Lowering:
 
     def _over(self, aggregation: Aggregation, context: tuple[Literal, ...]) -> _Over:
         """What an aggregation is over; makes the rules for it."""
-        function = AGGREGATES[aggregation.function]
+        function = aggregate_named(aggregation.function)
         arguments = aggregation.arguments[: len(function.arguments) - function.parameter]
         body = self._body(aggregation.body, arguments, context, aggregation.grouping)
         names = groups_of(aggregation)
         interval = None if aggregation.grouping else interval_of(body, arguments, names, self._names)
         within = interval.body if interval else body
         fallible = any(map(may_fail, within)) or any(map(term_may_fail, arguments))
-        if fallible:
-            interval = None  # its one body would compute for rows that no interval holds
+        groups = _groups(aggregation, names)
+        asked = not aggregation.grouping and isinstance(_empty(aggregation), Constant | None)
+        asked = asked and self._is_recursive(self._need(aggregation, body, groups, None, fallible, context))
+        if fallible or asked:
+            interval = None  # its one body would compute for rows that no interval holds; and it is there once the recursion ends
         if interval is not None:
             body, context = interval.body, (*context, *interval.beside)
             names &= names_in(body, arguments)
@@ -184,9 +187,16 @@ class _Lowering:
         columns = [*keys]
         columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
         columns += arguments
-        need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, fallible, context)
-        source, needs = self._source(aggregation, keys, columns, body, need, interval)
-        return _Over(source, needs, groups, interval)
+        need = None if aggregation.grouping else self._need(aggregation, body, groups, interval, fallible, context, asked)
+        source, needs = self._source(aggregation, keys, columns, body, need, interval, asked)
+        if asked and needs is not None:
+            self._shared.recursive |= {source.name, needs.name}
+            self._avoid |= self._shared.recursive
+        empty = _empty(aggregation) if asked else None
+        return _Over(source, needs, groups, interval, asked, empty.value if isinstance(empty, Constant) else None)
+
+    def _is_recursive(self, need: Rule | None) -> bool:
+        return need is not None and any(atom.predicate in self._avoid for atom, _ in literal_atoms(need.body))
 
     # --- the body ---------------------------------------------------------------------------------------------------------
 
@@ -327,7 +337,7 @@ class _Over:
 
 
 def _function(aggregation: Aggregation) -> CoreFunction:
-    function = AGGREGATES[aggregation.function]
+    function = aggregate_named(aggregation.function)
     parameter = aggregation.arguments[-1] if function.parameter else None
     return CoreFunction(
         aggregation.function,
@@ -340,7 +350,7 @@ def _function(aggregation: Aggregation) -> CoreFunction:
 
 
 def _ordered(aggregation: Aggregation) -> bool:
-    return AGGREGATES[aggregation.function].picks and aggregation.arguments[0].type is Type.SYMBOL
+    return aggregate_named(aggregation.function).picks and aggregation.arguments[0].type is Type.SYMBOL
 
 
 def _placeless(aggregate: CoreAggregate) -> tuple[CoreFunction, ...]:
@@ -354,12 +364,13 @@ def _counts(literal: Literal) -> bool:
 
 def _asked(aggregation: Aggregation, head: str, keys: Sequence[Variable]) -> list[Literal]:
     """What stands for the aggregation in its rule."""
-    span, empty, result = aggregation.span, AGGREGATES[aggregation.function].empty, aggregation.result
+    span, result = aggregation.span, aggregation.result
+    empty = _empty(aggregation)
     atom = Atom(head, (*keys, result), span)
     if empty is None or aggregation.grouping:
         return [atom]
     none = Negation(Conjunction((), (Atom(head, (*keys, Wildcard(result.type)), span),), span), span)
-    nothing = Comparison("=", result, Constant(_typed(empty, result.type), result.type, span), span)
+    nothing = Comparison("=", result, empty, span)
     return [Disjunction((Conjunction((), (atom,), span), Conjunction((), (none, nothing), span)), span)]
 
 
@@ -385,3 +396,11 @@ def _canonical(*parts: tuple[Sequence[Term], Sequence[Literal]] | bool) -> str:
 def _all_variables(literals: Iterable[Literal]) -> Iterator[Variable]:
     for literal in literals:
         yield from literal_variables(literal)
+def _empty(aggregation: Aggregation) -> Term | None:
+    """What it gives for no rows, if anything."""
+    if is_fold(aggregation.function):
+        return aggregation.arguments[0]
+    empty, type_ = aggregate_named(aggregation.function).empty, aggregation.result.type
+    return None if empty is None else Constant(_typed(empty, type_), type_, aggregation.span)
+
+

@@ -141,6 +141,10 @@ class Values:
         order = order_of_rows(len(codes), len(types), keys)
         return np.ascontiguousarray(codes if order is None else codes[order])
 
+    def ranks(self, column: Codes, type: Type) -> Codes:
+        """A number for each value of a column that is ordered as the values are."""
+        return self._ranks(column, type) if type is Type.SYMBOL or isinstance(type, Structure) else column
+
     def to_arrow(self, codes: Codes, names: Sequence[str], types: Sequence[Type]) -> Any:
         """A pyarrow.Table with int64, uint64, double, string, bool, date32, timestamp (µs, UTC) and decimal128(19, scale) columns."""
         import pyarrow as pa
