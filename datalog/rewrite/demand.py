@@ -11,8 +11,8 @@ all of them that have the values asked for; so do the groups of an aggregate. A 
 smaller, and what a demand is made from (`datalog.rewrite.sideways`) is ordinary rules: to maintain it takes nothing new.
 
 What stays whole: outputs, and what is not on demand; functional predicates, whose keys must be seen to have one value; what is asked
-for without a condition, or for all its rows beside some; and whatever else it takes to leave the program stratified. A predicate that
-nothing whole asks for is not evaluated at all.
+for without a condition; and whatever else it takes to leave the program stratified. A predicate that nothing whole asks for is not
+evaluated at all.
 """
 
 from __future__ import annotations
@@ -45,16 +45,14 @@ def evaluate_on_demand(program: Program, demand: Demand, roots: Iterable[str], p
     owners = (asked | kept) - _special(program)
     movable = {name for name in derived if name in owners - kept or (_owner(name) in owners and name != _owner(name))}
     movable -= {name for name in movable if name.endswith(SUFFIX)}
-    entire: set[str] = set()
     while True:
         movable -= {aggregate.head for aggregate in program.aggregates if aggregate.source not in movable}
-        rewriting = _Rewriting(program, movable, derived, entire, prefix)
+        rewriting = _Rewriting(program, movable, derived, prefix)
         rewriting.run()
         more = rewriting.whole or rewriting.unstratified()
-        if not more and rewriting.entire == entire:
+        if not more:
             return rewriting.program()
         movable -= more
-        entire = rewriting.entire
 
 
 def _owner(name: str) -> str:
@@ -67,16 +65,16 @@ def _special(program: Program) -> set[str]:
     guard = program.guard
     found = {name for name, one in program.signatures.items() if one.functional or one.choices or one.delta_of}
     found |= {_owner(name) for name in (*guard.predicates, *guard.rounds, *guard.subsumed.values(), *program.equivalences)}
+    found |= {_owner(aggregate.asked) for aggregate in program.aggregates if aggregate.asked}
+    found |= {_owner(numbering.head) for numbering in program.numberings}  # each binding counts
     groups = component_of(program.signatures, rule_edges(program.rules))
     return found.union(*({_owner(other) for other in group} for group in groups.values() if not group.isdisjoint(found)))
 
 
 class _Rewriting:
-    """One attempt, with the predicates `demanded` on demand; `entire` are those of them that are asked for all their rows, if for any.
+    """One attempt, with the predicates `demanded` on demand; `whole` are those that turn out to be asked for all their rows in any case."""
 
-    `whole` are those that turn out to be asked for all their rows in any case."""
-
-    def __init__(self, program: Program, demanded: set[str], derived: set[str], entire: set[str], prefix: str) -> None:
+    def __init__(self, program: Program, demanded: set[str], derived: set[str], prefix: str) -> None:
         self._program, self._demanded, self._derived, self._prefix = program, demanded, derived, prefix
         self._aggregates = {aggregate.head: aggregate for aggregate in program.aggregates}
         keys = {name: aggregate.keys for name, aggregate in self._aggregates.items()}
@@ -85,7 +83,6 @@ class _Rewriting:
         self._waiting: deque[Version] = deque()
         self._rules: dict[Rule, None] = {}
         self._made: list[CoreAggregate] = []
-        self.entire = set(entire)
         self.whole: set[str] = set()
 
     def run(self) -> None:
@@ -110,7 +107,12 @@ class _Rewriting:
         """The predicates that cannot be on demand, since a negation or an aggregate would go through recursion."""
         edges: list[Edge] = rule_edges(self._rules)
         for aggregate in self._made:
-            edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in (aggregate.source, aggregate.needs) if read]
+            if aggregate.asked:
+                others = {read for head, read, _, _ in edges if head == aggregate.source} - {aggregate.asked}
+                edges += [(aggregate.head, read, "", NOWHERE) for read in (aggregate.source, aggregate.asked)]
+                edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in sorted(others)]
+            else:
+                edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in (aggregate.source, aggregate.needs) if read]
         groups = component_of(dict.fromkeys(head for head, _, _, _ in edges), edges)
         versions = {version.name: version.predicate for version in self._versions.values()}
         found: set[str] = set()
@@ -171,10 +173,6 @@ class _Rewriting:
         self._made.append(replace(aggregate, head=version.name, source=read[0], needs=read[1]))
 
     def _version(self, name: str, bound: tuple[bool, ...]) -> Version:
-        if not any(bound):
-            self.entire.add(name)
-        if name in self.entire:
-            bound = (False,) * len(bound)
         if (name, bound) not in self._versions:
             self._versions[name, bound] = version_of(name, bound, self._prefix)
             self._waiting.append(self._versions[name, bound])

@@ -161,7 +161,8 @@ class _Passing:
 
     def _reluctance(self, at: int, atom: Atom) -> tuple[int, bool, int, int]:
         known = sum(map(self._is_known, atom.terms))
-        rank = 0 if known == len(atom.terms) else 1 if known else 2
+        rank = 1 if known else 2 if not atom.terms else 3
+        rank = 0 if known and known == len(atom.terms) else rank
         return rank, atom.predicate in self._roles.demanded, -known, at
 
 
