@@ -44,6 +44,8 @@ def kept_text(aggregate: CoreAggregate, function: CoreFunction) -> str:
 
 def upkeep_text(aggregate: CoreAggregate, maintain: str) -> str:
     """How results follow changes of the source."""
+    if aggregate.asked:
+        return f"each round is told the results for the groups that it brings to {aggregate.asked}; {ANEW}"
     if maintain == "recompute":
         return ANEW
     reach = "the intervals around changed rows, which an index finds," if aggregate.needs else "the groups of changed rows"

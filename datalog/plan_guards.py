@@ -13,7 +13,8 @@ def guard_lines(core: CoreProgram) -> Iterator[str]:
     for stratum in core.strata:
         if stratum.guard is not None:
             names = ", ".join(name for name in stratum.predicates if not core.predicates[name].hidden)
-            parts = ", ".join(_parts(stratum.guard, core.predicates))
+            asked = (f"{aggregate.head} is asked for {aggregate.asked}" for aggregate in stratum.asked)
+            parts = ", ".join((*_parts(stratum.guard, core.predicates), *asked))
             yield f"{names or stratum.predicates[0]}: {parts}; {ANEW} at each change of what it reads, by rounds"
 
 

@@ -175,7 +175,7 @@ def rule_lines(
 
 def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, engine: Engine | None) -> Iterator[str]:
     """Each aggregate with the rule that it comes from, what is kept for it and how many results it has."""
-    aggregates = [stratum.aggregate for stratum in core.strata if stratum.aggregate is not None]
+    aggregates = [aggregate for stratum in core.strata for aggregate in stratum.aggregates]
     for number, aggregate in enumerate(aggregates):
         if number:
             yield ""

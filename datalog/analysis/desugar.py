@@ -123,6 +123,10 @@ class _Desugaring:
                 return self._atom(literal, beside) if not self._is_condition(literal) else self._condition(literal, beside)
             case Comparison():
                 return self._comparison(literal, beside)
+            case Negation(body=Conjunction(literals=(Atom() | Comparison() as only,)) as body):
+                # Of an aggregate without a result there is nothing to negate: it stands outside, as in Soufflé.
+                bare = with_terms(only, [self._without_aggregates(term, beside) for term in terms(only)])
+                return replace(literal, body=self._conjunction(replace(body, literals=(bare,))))
             case Negation():
                 return replace(literal, body=self._conjunction(literal.body))
             case Disjunction():
@@ -173,6 +177,12 @@ class _Desugaring:
             case _:
                 return term
 
+    def _without_aggregates(self, term: Term, beside: _Beside) -> Term:
+        if isinstance(term, Aggregate):
+            return self._term(term, beside)
+        inner = operands(term)
+        return with_operands(term, [self._without_aggregates(argument, beside) for argument in inner]) if inner else term
+
     def _stands_alone(self, term: Term) -> bool:
         if isinstance(term, Operation):
             return term.name in GENERATORS
@@ -182,22 +192,12 @@ class _Desugaring:
         if isinstance(term, Operation):
             return replace(term, arguments=tuple(self._term(argument, beside) for argument in term.arguments))
         assert isinstance(term, Aggregate)
+        if term.initial is not None:
+            term = replace(term, arguments=(self._initial(term.initial, beside), *term.arguments), initial=None)
         within = _Beside()
         arguments = tuple(self._term(argument, within) for argument in term.arguments)
         return replace(term, arguments=arguments, body=self._conjunction(term.body, within))
 
-    def _application(self, term: Application, beside: _Beside) -> Variable:
-        written = format_term(term)
-        if written not in beside.applied or "_" in written:  # two wildcards are two variables
-            keys = tuple(self._term(key, beside) for key in term.keys)
-            beside.applied[written] = self._fresh(f"={written}", term)
-            beside.literals.append(Atom(term.predicate, (*keys, beside.applied[written]), term.span, functional=True))
-        if term.initial is not None:
-            term = replace(term, arguments=(self._initial(term.initial, beside), *term.arguments), initial=None)
-        return replace(beside.applied[written], span=term.span)
-
-    def _fresh(self, name: str, term: Term) -> Variable:
-        while name in self._taken:
     def _initial(self, term: Term, beside: _Beside) -> Term:
         """The initial value of the user's own aggregate: what stands outside binds its variables, whatever the body says of their names."""
         if not any(isinstance(inner, Variable | Wildcard | Application | Aggregate) for inner in subterms(term)):
@@ -206,6 +206,16 @@ class _Desugaring:
         beside.literals.append(Comparison("=", variable, self._term(term, beside), term.span))
         return variable
 
+    def _application(self, term: Application, beside: _Beside) -> Variable:
+        written = format_term(term)
+        if written not in beside.applied or "_" in written:  # two wildcards are two variables
+            keys = tuple(self._term(key, beside) for key in term.keys)
+            beside.applied[written] = self._fresh(f"={written}", term)
+            beside.literals.append(Atom(term.predicate, (*keys, beside.applied[written]), term.span, functional=True))
+        return replace(beside.applied[written], span=term.span)
+
+    def _fresh(self, name: str, term: Term) -> Variable:
+        while name in self._taken:
             name += "'"
         self._taken.add(name)
         return Variable(name, term.span)

@@ -57,6 +57,11 @@ def terms(leaf: Atom | Comparison) -> tuple[Term, ...]:
     return leaf.terms if isinstance(leaf, Atom) else (leaf.left, leaf.right)
 
 
+def with_terms(leaf: Atom | Comparison, new: Sequence[Term]) -> Atom | Comparison:
+    """The atom or comparison with as many other terms."""
+    return replace(leaf, terms=tuple(new)) if isinstance(leaf, Atom) else replace(leaf, left=new[0], right=new[1])
+
+
 def operands(term: Term) -> tuple[Term, ...]:
     """The terms that a term is made of; of an aggregate its arguments."""
     match term:

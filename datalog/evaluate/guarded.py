@@ -9,7 +9,8 @@ One round, from what the rules have found:
    dominate each other none stays.
 3. Of what stood, those rows leave that are dominated by one that came in and stayed, or because of such a row. So after each round no row
    stands that another one dominates.
-4. What came in and stayed is what rules are followed from in the next round, and what `debug_delta` shows with the number of the round.
+4. Aggregates that are asked answer for the groups that came in, and their answers come in, too (`datalog.evaluate.asked`).
+5. What came in and stayed is what rules are followed from in the next round, and what `debug_delta` shows with the number of the round.
 
 The first round has number 0 and is that of the rules without premises in the stratum. The rounds end when nothing came in and stayed, or
 when a predicate has as many rows as its `.limitsize` says. Rules may go on for ever, since rows may leave and come again: `Limits` stops
@@ -24,6 +25,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from datalog.evaluate.asked import AskedAggregate
 from datalog.evaluate.classes import Classes
 from datalog.evaluate.fixpoint import NOTHING, DeltaJoin, Found, Limits, RecursiveRule, follow, runaway
 from datalog.ir.core import ROUND, CoreClosure, CoreProgram, Guard, Type
@@ -47,11 +49,14 @@ class GuardedStratum:
         guard: Guard,
         limits: Limits,
         closures: Sequence[CoreClosure] = (),
+        asked: Sequence[AskedAggregate] = (),
     ) -> None:
         self._program, self._storage, self._values = program, storage, values
         self._predicates, self._guard, self._limits, self._closures = tuple(predicates), guard, limits, closures
         subsumed = {hidden: name for name, hidden in guard.subsumed.items()}
-        self._rules = [rule for rule in rules if rule.head not in subsumed]
+        self._asked = tuple(asked)
+        apart = subsumed.keys() | {aggregate.source for aggregate in asked}
+        self._rules = [rule for rule in rules if rule.head not in apart]
         self._within: list[tuple[str, DeltaJoin]] = []  # what is dominated of new rows, by predicate
         self._because: list[tuple[str, DeltaJoin]] = []  # what is dominated because of new rows
         for rule in rules:
@@ -67,6 +72,8 @@ class GuardedStratum:
         number = rows = 0
         began = time.monotonic()
         self._count(0)
+        for aggregate in self._asked:
+            aggregate.begin()
         merging = [(closure, Classes(storage, closure.head)) for closure in self._closures]
         found: Found = {}
         for rule in self._rules:
@@ -115,6 +122,11 @@ class GuardedStratum:
             new = {name: rows for name, rows in new.items() if len(rows)}
             for name, rows in self._dominated(self._because, new).items():
                 self._leave(name, rows)
+        for aggregate in self._asked:
+            if aggregate.asked in new:
+                rows = aggregate.answer(new[aggregate.asked], number + 1)
+                if len(rows):
+                    new[aggregate.head] = rows
         for name, whose in self._guard.deltas.items():
             if whose in new:
                 rows = np.column_stack((new[whose], self._code(number).repeat(len(new[whose]))))

@@ -41,7 +41,7 @@ class Wording:
 
     def __init__(self, text: str, program: CoreProgram) -> None:
         self._text, self._program = text, program
-        self.aggregates = {stratum.aggregate.head: stratum.aggregate for stratum in program.strata if stratum.aggregate is not None}
+        self.aggregates = {one.head: one for stratum in program.strata for one in stratum.aggregates}
         self._found: dict[tuple[Span, str], Aggregate | Rule | None] = {}
 
     def source(self, span: Span) -> str:

@@ -31,10 +31,10 @@ class Workbench:
         self.rules: dict[str, list[CoreRule]] = {}
         for rule in engine.program.rules:
             self.rules.setdefault(rule.head, []).append(rule)
-        self.aggregates = {stratum.aggregate.head: stratum.aggregate for stratum in engine.program.strata if stratum.aggregate is not None}
+        self.aggregates = {one.head: one for stratum in engine.program.strata for one in stratum.aggregates}
         self.closures = {closure.head: closure for stratum in engine.program.strata for closure in stratum.closures}
         self.recursion: dict[str, frozenset[str]] = {
-            name: frozenset(stratum.predicates) for stratum in engine.program.strata if stratum.stamped for name in stratum.predicates
+            name: frozenset(stratum.stamped) - self.aggregates.keys() for stratum in engine.program.strata for name in stratum.stamped
         }
 
     def open(self) -> AbstractContextManager[None]:

@@ -196,6 +196,10 @@ class CoreAggregate:
 
     Functions of one aggregate have the same arguments, or none. Where all that the source would do is copy `columns` of another
     predicate, its `origin`, the rows are read there, each as one that has one derivation, and the source is empty.
+
+    One that is `asked` by a predicate of groups is in the stratum of that, which its only rules for `source` have as a premise: when
+    a group comes in, all its source rows come, and its head row, with `empty` for a result if there are none. Without `empty`, there
+    is no head row then.
     """
 
     head: str
@@ -208,6 +212,8 @@ class CoreAggregate:
     high: str = ""
     origin: str = ""
     columns: tuple[int, ...] = ()
+    asked: str = ""
+    empty: PyValue | None = None
 
     @property
     def read(self) -> str:
@@ -296,7 +302,8 @@ class Stratum:
     """One strongly connected component of the dependency graph; strata are listed dependencies first.
 
     An aggregate's head is a stratum of its own, which has no rules. A source that is not made is in no stratum. `closures` are those of
-    its predicates that are equivalences; one that takes part in no recursion is a stratum of its own, too."""
+    its predicates that are equivalences; one that takes part in no recursion is a stratum of its own, too. `asked` are its aggregates
+    that are asked; such a stratum has a guard."""
 
     predicates: tuple[str, ...]
     rules: tuple[int, ...]  # indices into CoreProgram.rules
@@ -304,11 +311,18 @@ class Stratum:
     aggregate: CoreAggregate | None = None
     closures: tuple[CoreClosure, ...] = ()
     guard: Guard | None = None
+    asked: tuple[CoreAggregate, ...] = ()
 
     @property
-    def stamped(self) -> bool:
-        """Whether its rows carry the numbers of the rounds that found them."""
-        return self.recursive or self.guard is not None
+    def stamped(self) -> tuple[str, ...]:
+        """The predicates whose rows carry the numbers of the rounds that found them."""
+        sources = {aggregate.source for aggregate in self.asked}
+        return tuple(name for name in self.predicates if name not in sources) if self.recursive or self.guard is not None else ()
+
+    @property
+    def aggregates(self) -> tuple[CoreAggregate, ...]:
+        """That whose stratum it is, or those that are asked in it."""
+        return self.asked if self.aggregate is None else (self.aggregate,)
 
 
 @dataclass(frozen=True, slots=True)

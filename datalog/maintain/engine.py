@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import InternalError, MemoryLimit
+from datalog.evaluate.asked import AskedAggregate
 from datalog.evaluate.fixpoint import Limits, RecursiveRule
 from datalog.evaluate.guarded import GuardedStratum
 from datalog.evaluate.join import OverBudget
@@ -217,8 +218,10 @@ class Engine:
                 for number in stratum.rules
             ]
         if stratum.guard is not None:
+            asked = [AskedAggregate(self.program, self.storage, self.values, one, rules, self.joins.memo) for one in stratum.asked]
             guarded = GuardedStratum(
-                self.program, self.storage, self.values, stratum.predicates, rules, stratum.guard, self.options.limits, stratum.closures
+                *(self.program, self.storage, self.values, stratum.predicates, rules, stratum.guard, self.options.limits),
+                *(stratum.closures, asked),
             )
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, guarded=guarded)
         if stratum.recursive:

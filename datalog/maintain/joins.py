@@ -51,8 +51,8 @@ class Joins:
         self._surroundings = Surroundings(
             values.symbols.labels, values.decode, self.memo, storage.tally, self.failing, self.join, threads or all_cores()
         )
-        self._recursive = {name: stratum.predicates for stratum in program.strata if stratum.stamped for name in stratum.predicates}
-        sources = {stratum.aggregate.source for stratum in program.strata if stratum.aggregate is not None}
+        self._recursive = {name: stratum.stamped for stratum in program.strata for name in stratum.stamped}
+        sources = {aggregate.source for stratum in program.strata for aggregate in stratum.aggregates}
         for name, predicate in program.predicates.items():
             counting: Payload = "totals" if name in sources else "counts"
             payload: Payload = "stamps" if name in self._recursive else counting if predicate.derived else "nothing"

@@ -21,7 +21,7 @@ class ProgramPlan:
 
 def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
     """Plan all rules; `statistics` tells or guesses what predicates hold."""
-    recursive = {number: stratum.predicates for stratum in program.strata if stratum.stamped for number in stratum.rules}
+    recursive = {number: stratum.stamped for stratum in program.strata for number in stratum.rules}
     rules = {number: plan_rule(rule, statistics) for number, rule in enumerate(program.rules) if not _takes_any_order(rule)}
     deltas = tuple(
         tuple(
@@ -36,10 +36,10 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
         for predicate, columns in plan.requests:
             requests[predicate].add(columns)
     for stratum in program.strata:
-        if stratum.aggregate is not None:  # heads and sources are read in declared order, which comes first
-            head, read = stratum.aggregate.head, stratum.aggregate.read
+        for aggregate in stratum.aggregates:  # heads and sources are read in declared order, which comes first
+            head, read = aggregate.head, aggregate.read
             requests[head].add(tuple(range(program.predicates[head].width)))
-            requests[read].add(stratum.aggregate.columns or tuple(range(program.predicates[read].width)))
+            requests[read].add(aggregate.columns or tuple(range(program.predicates[read].width)))
         for closure in stratum.closures:
             requests[closure.head].add((0, 1))
             requests[closure.pairs].add((0, 1))

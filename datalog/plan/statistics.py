@@ -87,10 +87,14 @@ def estimate(program: CoreProgram, counted: Counted) -> None:
             counted.estimates[stratum.aggregate.head] = _estimate_aggregate(program, stratum.aggregate, counted)
             continue
         closures = {closure.head: closure for closure in stratum.closures}
+        asked = {aggregate.head: aggregate for aggregate in stratum.asked}
         for _ in range(RECURSION if stratum.recursive else 1):
             for name in stratum.predicates:
                 if name in closures:
                     counted.estimates[name] = _estimate_closure(closures[name], counted)
+                    continue
+                if name in asked:
+                    counted.estimates[name] = _estimate_aggregate(program, asked[name], counted)
                     continue
                 rules = [program.rules[number] for number in stratum.rules if program.rules[number].head == name]
                 counted.estimates[name] = _estimate(rules, program.predicates[name].width, counted)

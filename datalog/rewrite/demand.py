@@ -112,6 +112,11 @@ class _Rewriting:
                 edges += [(aggregate.head, read, "", NOWHERE) for read in (aggregate.source, aggregate.asked)]
                 edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in sorted(others)]
             else:
+                if aggregate.asked:
+                edges += [(aggregate.head, read, "", NOWHERE) for read in (aggregate.source, aggregate.asked)]
+                read = {atom for head, atom, _, _ in edges if head == aggregate.source} - {aggregate.asked}
+                edges += [(aggregate.head, name, "aggregated", NOWHERE) for name in sorted(read)]
+            else:
                 edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in (aggregate.source, aggregate.needs) if read]
         groups = component_of(dict.fromkeys(head for head, _, _, _ in edges), edges)
         versions = {version.name: version.predicate for version in self._versions.values()}

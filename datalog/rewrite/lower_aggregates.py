@@ -16,6 +16,13 @@ one of its own variables, the aggregate asks for intervals of that key instead, 
 
     p@body1(day, v) ← sales(day, v)        p@need1(a, b) ← …        p@agg1(a, b, sum) = sum over p@body1(day, v), a ≤ day ≤ b
 
+Where values of groups that the body does not bind come from a recursion which the rule is part of, the aggregate is *asked* in it: its
+head has a row for each row of the need, also where the group is empty (`CoreAggregate.asked`).
+
+    p(n + 1, c) ← p(n, _), c = count : { q(x), x < n }
+
+    p@need1(n) ← p(n, _)        p@body1(n, x) ← q(x), p@need1(n), x < n        p@agg1(n, count), asked for p@need1(n)
+
 Where the body is one atom its wildcards become variables, since each row counts; so they do in a grouping one. Else a row counts
 once for each assignment of the variables that have names. A disjunction in the body becomes a predicate of the variables that all
 its branches bind. Aggregations over equal bodies share them.
@@ -81,7 +88,8 @@ def lower_aggregates(program: Program) -> Program:
         pending = deque([original])
         while pending:
             rule = pending.popleft()
-            lowering = _Lowering(rule, original.heads[0].predicate, recursion_of(original, components), shared)
+            recursion = recursion_of(original, components) | shared.recursive
+            lowering = _Lowering(rule, original.heads[0].predicate, recursion, shared)
             rules.append(quantify(rule.heads, lowering.conjunction(rule.body, ()), rule.span, rule.text))
             pending.extend(lowering.rules)
     signatures = {**program.signatures, **shared.helpers.signatures}
@@ -103,6 +111,7 @@ class _Shared:
         self.bodies: dict[str, tuple[Signature, Signature | None]] = {}
         self.counted: dict[str, tuple[Signature, Signature | None]] = {}  # by what they say beside their arguments
         self.aggregates: list[CoreAggregate] = []
+        self.recursive: set[str] = set()  # the predicates of aggregates that are asked in a recursion, and of their bodies and needs
 
 
 class _Lowering:
@@ -144,7 +153,7 @@ class _Lowering:
         interval = over.interval
         head = self._head(over, (_function(aggregation),))
         ends = interval.ends if interval else ()
-        return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*over.groups, *ends))]
+        return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*over.groups, *ends), over.asked)]
 
     def _totals(self, totals: Sequence[Literal], context: tuple[Literal, ...]) -> list[Literal]:
         """The aggregations of one `agg<<…>>`."""
@@ -177,11 +186,7 @@ class _Lowering:
             interval = None  # its one body would compute for rows that no interval holds; and it is there once the recursion ends
         if interval is not None:
             body, context = interval.body, (*context, *interval.beside)
-            names &= names_in(body, arguments)
-        used = (variable for term in (*arguments, *aggregation.arguments) for variable in term_variables(term))
-        groups = tuple(
-            {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}.values()
-        )
+            groups = _groups(aggregation, names & names_in(body, arguments))
         ordered = _ordered(aggregation)
         keys: list[Term] = [*groups, *([interval.key] if interval else [])]
         columns = [*keys]
@@ -244,12 +249,13 @@ class _Lowering:
         interval: Interval | None,
         fallible: bool,
         context: Flat,
+        asked: bool = False,
     ) -> Rule | None:
         """The rule for the values of groups, or the intervals, that are asked for; its head has no name yet. None: there need be none."""
         bound = bound_by(body, frozenset())
         if interval is not None:
             columns = (*groups, *interval.ends)
-        elif fallible:
+        elif fallible or asked:
             columns = tuple(groups)
         else:
             columns = tuple(group for group in groups if group.name not in bound)
@@ -259,8 +265,7 @@ class _Lowering:
         head = Atom("", columns, aggregation.span)
         rule = helper_rule(head, (), around, self._avoid, self._rule.text, strict=fallible)
         restricts = interval is not None or not all(group.name in bound for group in columns)
-        recursive = any(atom.predicate in self._avoid for atom, _ in literal_atoms(rule.body))
-        return None if recursive and not restricts else rule
+        return None if not restricts and self._is_recursive(rule) else rule
 
     def _source(
         self,
@@ -270,14 +275,15 @@ class _Lowering:
         body: Sequence[Literal],
         need: Rule | None,
         interval: Interval | None,
+        asked: bool,
     ) -> tuple[Signature, Signature | None]:
         """The predicate of the body's rows and that of the needs, made unless they are there already.
 
         A count does with the rows of any aggregation over its body, if none of them can be missing there."""
         span = aggregation.span
         asked_for = (need.heads[0].terms, need.body.literals) if need else ((), ())
-        key = _canonical((columns, body), asked_for, interval is not None)
-        beside = _canonical((keys, body), asked_for, interval is not None)
+        key = _canonical((columns, body), asked_for, interval is not None, asked)
+        beside = _canonical((keys, body), asked_for, interval is not None, asked)
         if key in self._shared.bodies:
             return self._shared.bodies[key]
         if _counts(aggregation) and beside in self._shared.counted:
@@ -285,8 +291,8 @@ class _Lowering:
         needs = None
         literals = list(body)
         if need is not None:
-            asked = [term for term in need.heads[0].terms if isinstance(term, Variable)]
-            needs = self._shared.helpers.declare(self._owner, "need", asked, span)
+            wanted = [term for term in need.heads[0].terms if isinstance(term, Variable)]
+            needs = self._shared.helpers.declare(self._owner, "need", wanted, span)
             head = replace(need.heads[0], predicate=needs.name)
             self.rules.append(replace(need, heads=(head,)))
             if interval is None:
@@ -312,6 +318,8 @@ class _Lowering:
             needs.name if needs and interval else "",
             interval.low[0] if interval and interval.low else "",
             interval.high[0] if interval and interval.high else "",
+            asked=needs.name if needs and over.asked else "",
+            empty=over.empty,
         )
         for other in self._shared.aggregates if len(functions) == 1 else ():
             if replace(other, head="", functions=_placeless(other), text="") == replace(
@@ -323,17 +331,31 @@ class _Lowering:
         columns = (*over.groups, *(interval.ends if interval else ()), *results)
         head = self._shared.helpers.declare(self._owner, "agg", columns, functions[0].span).name
         self._shared.aggregates.append(replace(aggregate, head=head))
+        if over.asked:
+            self._shared.recursive.add(head)
+            self._avoid |= {head}
         return head
 
 
 @dataclass(frozen=True, slots=True)
 class _Over:
-    """What an aggregation is over: the predicates of the body's rows and of the needs, the groups, and the interval of a key."""
+    """What an aggregation is over: the predicates of the body's rows and of the needs, the groups, and the interval of a key.
+
+    `asked`: the needs come from the recursion that the rule is part of; `empty` is then what empty groups have."""
 
     source: Signature
     needs: Signature | None
     groups: tuple[Variable, ...]
     interval: Interval | None
+    asked: bool
+    empty: PyValue | None
+
+
+def _groups(aggregation: Aggregation, names: frozenset[str]) -> tuple[Variable, ...]:
+    """The variables of the aggregation with these names, once each."""
+    used = (variable for term in aggregation.arguments for variable in term_variables(term))
+    found = {variable.name: variable for variable in (*literal_variables(aggregation.body), *used) if variable.name in names}
+    return tuple(found.values())
 
 
 def _function(aggregation: Aggregation) -> CoreFunction:
@@ -362,16 +384,24 @@ def _counts(literal: Literal) -> bool:
     return isinstance(literal, Aggregation) and literal.function == "count"
 
 
-def _asked(aggregation: Aggregation, head: str, keys: Sequence[Variable]) -> list[Literal]:
+def _asked(aggregation: Aggregation, head: str, keys: Sequence[Variable], asked: bool) -> list[Literal]:
     """What stands for the aggregation in its rule."""
     span, result = aggregation.span, aggregation.result
     empty = _empty(aggregation)
     atom = Atom(head, (*keys, result), span)
-    if empty is None or aggregation.grouping:
+    if empty is None or aggregation.grouping or asked:
         return [atom]
     none = Negation(Conjunction((), (Atom(head, (*keys, Wildcard(result.type)), span),), span), span)
     nothing = Comparison("=", result, empty, span)
     return [Disjunction((Conjunction((), (atom,), span), Conjunction((), (none, nothing), span)), span)]
+
+
+def _empty(aggregation: Aggregation) -> Term | None:
+    """What it gives for no rows, if anything."""
+    if is_fold(aggregation.function):
+        return aggregation.arguments[0]
+    empty, type_ = aggregate_named(aggregation.function).empty, aggregation.result.type
+    return None if empty is None else Constant(_typed(empty, type_), type_, aggregation.span)
 
 
 def _typed(value: PyValue, type_: Type) -> PyValue:
@@ -396,11 +426,3 @@ def _canonical(*parts: tuple[Sequence[Term], Sequence[Literal]] | bool) -> str:
 def _all_variables(literals: Iterable[Literal]) -> Iterator[Variable]:
     for literal in literals:
         yield from literal_variables(literal)
-def _empty(aggregation: Aggregation) -> Term | None:
-    """What it gives for no rows, if anything."""
-    if is_fold(aggregation.function):
-        return aggregation.arguments[0]
-    empty, type_ = aggregate_named(aggregation.function).empty, aggregation.result.type
-    return None if empty is None else Constant(_typed(empty, type_), type_, aggregation.span)
-
-

@@ -28,6 +28,11 @@ def stratify(
     edges: list[Edge] = [(rule.head, atom.predicate, "negated" if atom.negated else "", atom.span) for rule in rules for atom in rule.atoms]
     for aggregate in aggregates:
         span = aggregate.functions[0].span
+        if aggregate.asked:  # a group is complete when it comes in, if its rows rest on nothing else of the recursion
+            edges += [(aggregate.head, name, "", span) for name in (aggregate.source, aggregate.asked)]
+            read = {atom.predicate for rule in rules if rule.head == aggregate.source for atom in rule.atoms} - {aggregate.asked}
+            edges += [(aggregate.head, name, "aggregated", span) for name in sorted(read)]
+            continue
         edges += [(aggregate.head, read, "aggregated", span) for read in (aggregate.source, aggregate.needs) if read]
     edges += [(closure.head, closure.pairs, "", closure.span) for closure in closures]
     tied = (*guard.subsumed.items(), *guard.deltas.items())
@@ -36,7 +41,7 @@ def stratify(
     findings = Findings(text)
     check_recursion(derived, edges, findings, hint=_HINT)
     findings.raise_if_any()
-    by_name = {aggregate.head: aggregate for aggregate in aggregates}
+    by_name = {aggregate.head: aggregate for aggregate in aggregates if not aggregate.asked}
     unmade = {aggregate.source for aggregate in aggregates if aggregate.origin}
     following = successors(edges)
     by_head: dict[str, list[int]] = {}
@@ -50,5 +55,7 @@ def stratify(
         numbers = sorted(at for member in group for at in by_head.get(member, ()))
         own = tuple(closure for closure in closures if closure.head in group)
         counted = any(atom.predicate == ROUND for number in numbers for atom in rules[number].atoms)
-        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own, guard.of(group, counted)))
+        asked = tuple(aggregate for aggregate in aggregates if aggregate.asked and aggregate.head in group)
+        checks = guard.of(group, counted) or (NO_GUARD if asked else None)
+        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own, checks, asked))
     return tuple(strata)

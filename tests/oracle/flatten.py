@@ -4,6 +4,7 @@
     h(x, count : { q(x, y) })  becomes  h(x, '1) … fold '1 = count : { q(x, y'2) }, with the group x
     contains("a", x)           becomes  contains("a", x) = true
     p(range(1, 9))             becomes  p('1), '1 = range(1, 9)
+    !p(sum y : { q(y) })       becomes  !p('1) … fold '1 = sum y : { q(y) }
     wildcards of aggregates    become variables where what they stand for is counted
 
 Each literal under a negation, in a disjunction or in an aggregate keeps what leaves it in its own conjunction. Afterwards a variable
@@ -79,6 +80,12 @@ class _Flattening:
                 plain = Compare("=", self._term(term, lifted, scope), Const(True, "bool"))
             case Not((Test(term),)):
                 plain = Compare("=", self._term(term, lifted, scope), Const(False, "bool"))
+            case Not((Atom(predicate, terms, bracketed),)):
+                bare = Atom(predicate, tuple(self._outside(term, lifted, scope) for term in terms), bracketed)
+                plain = Not(self._conjunction((bare,), scope))
+            case Not((Compare(operator, left, right),)):
+                sides = (self._outside(side, lifted, scope) for side in (left, right))
+                plain = Not(self._conjunction((Compare(operator, *sides),), scope))
             case Not(body):
                 plain = Not(self._conjunction(body, scope))
             case Or(branches):
@@ -111,6 +118,15 @@ class _Flattening:
                 value = self._fresh("")
                 lifted.append(self._aggregate(term, value, scope))
                 return value
+        return term
+
+    def _outside(self, term: Term, lifted: list[Literal], scope: Scope) -> Term:
+        """The term of a negated literal without its aggregates, which stand outside."""
+        match term:
+            case Op():
+                return replace(term, arguments=tuple(self._outside(argument, lifted, scope) for argument in term.arguments))
+            case Agg():
+                return self._term(term, lifted, scope)
         return term
 
     def _aggregate(self, term: Agg, result: Var, scope: Scope) -> Fold:
