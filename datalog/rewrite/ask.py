@@ -67,7 +67,7 @@ def _missing(query: Program, source: Source, rules: Mapping[str, list[Rule]], ag
         found[name] = None
         waiting += _read(rules.get(name, ()))
         if name in aggregates:
-            waiting += [one for one in (aggregates[name].source, aggregates[name].needs) if one]
+            waiting += [one for one in (aggregates[name].source, aggregates[name].needs, aggregates[name].asked) if one]
     return found
 
 

@@ -81,7 +81,8 @@ class _Rewriting:
         self._roles = Roles(program.signatures.keys() - derived, demanded, keys)
         self._versions: dict[tuple[str, tuple[bool, ...]], Version] = {}
         self._waiting: deque[Version] = deque()
-        self._rules: dict[Rule, None] = {}
+        self._rules: list[Rule] = []
+        self._demands: dict[Rule, None] = {}
         self._made: list[CoreAggregate] = []
         self.whole: set[str] = set()
 
@@ -104,26 +105,22 @@ class _Rewriting:
                 self._rewrite(rule, version)
 
     def unstratified(self) -> set[str]:
-        """The predicates that cannot be on demand, since a negation or an aggregate would go through recursion."""
-        edges: list[Edge] = rule_edges(self._rules)
+        """The predicates that cannot be on demand, since recursion would go through a negation or an aggregate, or through what may not
+        recurse, or not with more than it does by itself."""
+        edges: list[Edge] = rule_edges((*self._rules, *self._demands))
         for aggregate in self._made:
             if aggregate.asked:
                 others = {read for head, read, _, _ in edges if head == aggregate.source} - {aggregate.asked}
                 edges += [(aggregate.head, read, "", NOWHERE) for read in (aggregate.source, aggregate.asked)]
                 edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in sorted(others)]
             else:
-                if aggregate.asked:
-                edges += [(aggregate.head, read, "", NOWHERE) for read in (aggregate.source, aggregate.asked)]
-                read = {atom for head, atom, _, _ in edges if head == aggregate.source} - {aggregate.asked}
-                edges += [(aggregate.head, name, "aggregated", NOWHERE) for name in sorted(read)]
-            else:
                 edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in (aggregate.source, aggregate.needs) if read]
         groups = component_of(dict.fromkeys(head for head, _, _, _ in edges), edges)
         versions = {version.name: version.predicate for version in self._versions.values()}
+        alone = _special(self._program)
         found: set[str] = set()
         for head, read, under, _ in edges:
-            functional = head in self._program.signatures and self._program.signatures[head].functional
-            if read in groups.get(head, ()) and (under or functional):
+            if read in groups.get(head, ()) and (under or (_owner(head) in alone and not groups[head].isdisjoint(versions))):
                 blamed = {versions[read]} if read in versions else {versions[name] for name in groups[head] if name in versions}
                 found |= blamed
         return found
@@ -138,7 +135,7 @@ class _Rewriting:
         for version in self._versions.values():
             if version.predicate in versions:
                 versions[version.predicate] += (version,)
-        return replace(self._program, signatures=signatures, rules=tuple(self._rules), aggregates=tuple(self._made), demanded=versions)
+        return replace(self._program, signatures=signatures, rules=(*self._rules, *self._demands), aggregates=tuple(self._made), demanded=versions)
 
     # --- one rule, one aggregate --------------------------------------------------------------------------------------------
 
@@ -159,7 +156,7 @@ class _Rewriting:
             literals[asking.at] = with_predicate(literals[asking.at], asked.name)
         if first is not None:
             literals.insert(0, first)
-        self._add(quantify([head], Conjunction((), tuple(literals), rule.body.span), rule.span, rule.text))
+        self._rules.append(quantify([head], Conjunction((), tuple(literals), rule.body.span), rule.span, rule.text))
 
     def _aggregate(self, aggregate: CoreAggregate, version: Version) -> None:
         """An aggregate of the groups that are asked for: its source has the rows of these groups, and `needs` what is asked of it."""
@@ -192,10 +189,7 @@ class _Rewriting:
             return
         origin = rule.text if rule is not None else text
         shown = f"what is asked of {version.name}, by {origin}"
-        self._add(quantify([head], Conjunction((), tuple(told)), rule.span if rule is not None else NOWHERE, shown))
-
-    def _add(self, rule: Rule) -> None:
-        self._rules.setdefault(rule)
+        self._demands.setdefault(quantify([head], Conjunction((), tuple(told)), rule.span if rule is not None else NOWHERE, shown))
 
     def _signatures(self, version: Version) -> tuple[Signature, Signature]:
         """The signatures of a version and of its demand."""

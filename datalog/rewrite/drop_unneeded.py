@@ -23,7 +23,9 @@ def drop_unneeded(program: Program, outputs: Collection[str]) -> Program:
         for head in rule.heads:
             reads.setdefault(head.predicate, set()).update(atom.predicate for atom, _ in literal_atoms(rule.body))
     for aggregate in program.aggregates:
-        reads.setdefault(aggregate.head, set()).update((aggregate.source, aggregate.needs))
+        reads.setdefault(aggregate.head, set()).update((aggregate.source, aggregate.needs, aggregate.asked))
+    for numbering in program.numberings:
+        reads.setdefault(numbering.head, set()).update(numbering.reads)
     for name, other in (*program.guard.subsumed.items(), *program.guard.deltas.items()):
         reads.setdefault(name, set()).add(other)
     needed = set(outputs)
@@ -36,6 +38,7 @@ def drop_unneeded(program: Program, outputs: Collection[str]) -> Program:
         program,
         rules=tuple(rule for rule in program.rules if any(head.predicate in needed for head in rule.heads)),
         aggregates=tuple(aggregate for aggregate in program.aggregates if aggregate.head in needed),
+        numberings=tuple(numbering for numbering in program.numberings if numbering.head in needed),
         equivalences={name: span for name, span in program.equivalences.items() if name in needed},
         directives=tuple(one for directive in program.directives if (one := _needed(directive, needed)) is not None),
     )
