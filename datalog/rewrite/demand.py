@@ -135,7 +135,9 @@ class _Rewriting:
         for version in self._versions.values():
             if version.predicate in versions:
                 versions[version.predicate] += (version,)
-        return replace(self._program, signatures=signatures, rules=(*self._rules, *self._demands), aggregates=tuple(self._made), demanded=versions)
+        return replace(
+            self._program, signatures=signatures, rules=(*self._rules, *self._demands), aggregates=tuple(self._made), demanded=versions
+        )
 
     # --- one rule, one aggregate --------------------------------------------------------------------------------------------
 
