@@ -1,4 +1,4 @@
-"""Columns of lattices, `x: T<>`: of the rows that agree in all other columns there is one, whose value is the least upper bound of theirs.
+"""Lattices of lattices, `x: T<>`: of the rows that agree in all other columns there is one, whose value is the least upper bound of theirs.
 
     .lattice Sign<> { Bottom -> $None(), Lub -> @lub(_, _), Glb -> @glb(_, _) }        .decl p(k: number, s: Sign<>)
 
@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
 from datalog.ir.functors import CALL
+from datalog.ir.lattices import Lattice, Lattices
 from datalog.syntax.tree import (
     Aggregate,
     Atom,
@@ -52,20 +53,10 @@ FUNCTORS = ("Lub", "Glb")
 OTHER_LAYOUTS = frozenset({"brie", "eqrel", "btree_delete"})
 
 
-@dataclass(frozen=True, slots=True)
-class Lattice:
-    """What a declaration says of a type: the names of functors as terms call them, and the least value."""
+def lattices_as_rules(program: Program, findings: Findings) -> tuple[Program, Lattices]:
+    """The program with rules that join rows, and with bodies that say what they mean; and which columns are of lattices.
 
-    lub: str
-    glb: str = ""
-    bottom: Term | None = None
-
-
-Columns = Mapping[str, Mapping[int, Lattice]]  # of predicates: their columns of lattices with bounds on both sides, by number
-
-
-def lattices_as_rules(program: Program, findings: Findings) -> tuple[Program, Columns]:
-    """The program with rules that join rows, and with bodies that say what they mean; and what queries have to know."""
+    Those rules have the places of the declarations, by which they are known (`datalog.rewrite.join_lattices`)."""
     declared = [clause for clause in program.clauses if isinstance(clause, LatticeDeclaration)]
     uses = [clause for clause in program.clauses if isinstance(clause, Declaration) and any(column.lattice for column in clause.attributes)]
     if not declared and not uses:
@@ -74,12 +65,11 @@ def lattices_as_rules(program: Program, findings: Findings) -> tuple[Program, Co
     clauses: list[Clause] = []
     subsumed = {clause.less.predicate for clause in program.clauses if isinstance(clause, Subsumption)}
     columns: dict[str, dict[int, Lattice]] = {}
-    joined: dict[str, dict[int, Lattice]] = {}
     for use in uses:
         _check_columns(use, lattices, subsumed, findings)
         own = {at: lattices[one.type] for at, one in enumerate(use.attributes) if one.lattice and one.type in lattices}
-        joined |= dict.fromkeys(use.predicates, own)
-        columns |= dict.fromkeys(use.predicates, {at: one for at, one in own.items() if one.glb and one.bottom is not None})
+        columns |= dict.fromkeys(use.predicates, own)
+    met = _met(columns)
     for clause in program.clauses:
         match clause:
             case LatticeDeclaration():
@@ -87,13 +77,27 @@ def lattices_as_rules(program: Program, findings: Findings) -> tuple[Program, Co
             case Declaration():
                 clauses.append(replace(clause, attributes=tuple(replace(one, lattice=False) for one in clause.attributes)))
                 for name in clause.predicates:
-                    if joined.get(name):
-                        clauses += _joining(clause, name, joined[name])
-            case Rule() if _reads(clause, columns):
-                clauses += _rules(clause, columns, findings)
+                    if columns.get(name):
+                        clauses += _joining(clause, name, columns[name])
+            case Rule() if _reads(clause, met):
+                clauses += _rules(clause, met, findings)
             case _:
                 clauses.append(clause)
     return replace(program, clauses=tuple(clauses)), columns
+
+
+def lattices_in_query(body: Conjunction, lattices: Lattices, findings: Findings) -> Conjunction:
+    """The same for a query."""
+    met = _met(lattices)
+    if not any(met.get(atom.predicate) for atom in _atoms(body)):
+        return body
+    bodies = lattice_bodies(body, met, findings)
+    return bodies[0] if len(bodies) == 1 else Conjunction((Disjunction(tuple(bodies), body.span),), body.span)
+
+
+def _met(lattices: Lattices) -> Lattices:
+    """The columns that bodies read by what is below their values."""
+    return {name: {at: one for at, one in own.items() if one.is_met} for name, own in lattices.items()}
 
 
 # --- declarations ---------------------------------------------------------------------------------------------------------------
@@ -186,13 +190,13 @@ def _joining(declaration: Declaration, name: str, lattices: Mapping[int, Lattice
     yield Subsumption(*rows, Conjunction(tuple(below), span), span)
 
 
-def _reads(rule: Rule, columns: Columns) -> bool:
+def _reads(rule: Rule, columns: Lattices) -> bool:
     """Whether columns of lattices stand in a body, or in that of an aggregate."""
     parts: tuple[Literal, ...] = (*rule.heads, rule.body)
     return any(columns.get(atom.predicate) for part in parts for atom in _atoms(part))
 
 
-def _rules(rule: Rule, columns: Columns, findings: Findings) -> Iterator[Rule]:
+def _rules(rule: Rule, columns: Lattices, findings: Findings) -> Iterator[Rule]:
     """What a rule means, or a fact with aggregates."""
     for body in lattice_bodies(rule.body, columns, findings):
         meaning = _Meaning(columns, findings)
@@ -204,7 +208,7 @@ def _rules(rule: Rule, columns: Columns, findings: Findings) -> Iterator[Rule]:
 # --- bodies ---------------------------------------------------------------------------------------------------------------------
 
 
-def lattice_bodies(body: Conjunction, columns: Columns, findings: Findings) -> list[Conjunction]:
+def lattice_bodies(body: Conjunction, columns: Lattices, findings: Findings) -> list[Conjunction]:
     """The body in other words; several, if it has disjunctions, since what is bound differs between their branches."""
     meaning = _Meaning(columns, findings)
     return [meaning.conjunction(one, frozenset()) for one in _branches(body)]
@@ -227,7 +231,7 @@ def _branches(body: Conjunction) -> list[Conjunction]:
 
 @dataclass(slots=True)
 class _Meaning:
-    columns: Columns
+    columns: Lattices
     findings: Findings
     made: int = field(default=0)
 
@@ -340,7 +344,7 @@ def _meet(result: Variable, values: Sequence[Term], lattice: Lattice) -> tuple[L
     return Comparison("=", result, met, result.span), Comparison("!=", result, lattice.bottom, result.span)
 
 
-def _bound_by(literals: Iterable[Literal], bound: frozenset[str], columns: Columns) -> frozenset[str]:
+def _bound_by(literals: Iterable[Literal], bound: frozenset[str], columns: Lattices) -> frozenset[str]:
     """What literals bind, and `bound`, without the columns of lattices."""
     found = set(bound)
     known = -1

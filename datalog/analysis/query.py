@@ -12,13 +12,14 @@ from datalog.analysis.desugar import Primitives, desugar_body
 from datalog.analysis.findings import Findings
 from datalog.analysis.forms import check_terms
 from datalog.analysis.inline import Inlining
+from datalog.analysis.numbers import refuse_numbers
+from datalog.analysis.lattices import lattices_in_query
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety, hidden_variables
 from datalog.analysis.signatures import Columns, check_arity, report_unknown
 from datalog.analysis.translate import Translation
 from datalog.analysis.type_system import Types
 from datalog.analysis.types import Inference
-from datalog.analysis.unsupported import refuse_in_body
 from datalog.analysis.walk import atoms
 from datalog.ir import formulas
 from datalog.ir.functors import with_functors
@@ -46,8 +47,7 @@ def analyse_query(
         for name, signature in (program.signatures | {name: one.signature for name, one in program.inline.items()}).items()
     }
     primitives = {**primitives, **with_functors(program.functors)}
-    refuse_in_body(body, findings)
-    body = desugar_body(body, known, primitives)
+    body = desugar_body(lattices_in_query(body, program.lattices, findings), known, primitives)
     for atom in atoms(body):
         if atom.predicate in known:
             check_arity(atom, known[atom.predicate], findings)
@@ -63,6 +63,7 @@ def analyse_query(
     rule = Inlining(program.inline, in_place=True).rule(quantify([head], conjunction, body.span), findings)
     written = findings.one_line(replace(body.span, start=0, end=len(text)))  # the body's own span may end before a parenthesis
     rule = replace(rule, text=written.removeprefix("?-").removesuffix(".").strip() or format_rule(rule))
+    refuse_numbers(rule.body, findings)
     check_safety(rule, findings, "a column of the answer")
     findings.raise_if_any()
     types = tuple(variable.type for variable in head.terms if isinstance(variable, formulas.Variable))

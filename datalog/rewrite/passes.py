@@ -14,11 +14,14 @@ from datalog.rewrite.distribute_negations import distribute_negations
 from datalog.rewrite.drop_truths import drop_truths
 from datalog.rewrite.expand_disjunctions import expand_disjunctions
 from datalog.rewrite.guards import lower_guards
+from datalog.rewrite.join_lattices import join_lattices
 from datalog.rewrite.lift_negated_groups import lift_negated_groups
 from datalog.rewrite.lower_aggregates import lower_aggregates
+from datalog.rewrite.number_bindings import number_bindings
 from datalog.rewrite.split_heads import split_heads
 
 PASSES: tuple[Callable[[Program], Program], ...] = (
+    join_lattices,
     lower_guards,
     lower_aggregates,
     drop_truths,
@@ -26,4 +29,5 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     lift_negated_groups,
     expand_disjunctions,
     split_heads,
+    number_bindings,
 )
