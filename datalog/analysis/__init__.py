@@ -103,6 +103,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
         functors=functors,
         pragmas=pragmas,
         wraps=wraps,
+        lattices=lattices,
         papers=is_of_papers(written),
         equivalences=same,
         demand=wanted_on_demand(program),

@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 from datalog.ir.core import CoreAggregate, Guard, PyValue, Type
 from datalog.ir.demand import Demand, Version
 from datalog.ir.functors import Functor
+from datalog.ir.lattices import Lattices
 from datalog.syntax.tree import NOWHERE, Directive, Span
 
 
@@ -185,6 +186,7 @@ class Program:
     guard: Guard = field(default_factory=Guard)
     functors: Mapping[str, Functor] = field(default_factory=dict, compare=False)
     pragmas: Mapping[str, str] = field(default_factory=dict, compare=False)
+    lattices: Lattices = field(default_factory=dict, compare=False)
     wraps: bool = False
     papers: bool = False
     demand: Demand = field(default_factory=Demand)
