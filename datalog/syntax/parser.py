@@ -13,7 +13,6 @@ import threading
 import zlib
 from contextlib import suppress
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -58,8 +57,6 @@ def parse_atom(text: str, file: str = "<atom>") -> Atom:
 def _parse(text: str, file: str, start: str, base: int) -> Program | Conjunction:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-    from datalog.syntax.mistakes import explain
-
     source = Source(text, file)
     diagnostics: list[Diagnostic] = []
     with _lock:
@@ -71,6 +68,8 @@ def _parse(text: str, file: str, start: str, base: int) -> Program | Conjunction
                 tree = lark.parse(source.code[begin:], start="rest" if start == "program" and diagnostics else start)
                 resume = None
             except (UnexpectedToken, UnexpectedCharacters) as error:
+                from datalog.syntax.mistakes import explain  # most texts have none
+
                 at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
                 stopped = len(text) if at_end else begin + (error.pos_in_stream or 0)
                 expected = error.interactive_parser.accepts()  # type: ignore[no-untyped-call]  # Lark leaves it without annotations
@@ -131,7 +130,6 @@ def _kept(grammar: str) -> Path:
 
 
 def _grammar() -> str:
-    packaged = resources.files("datalog.syntax").joinpath("datalog.lark")
-    if packaged.is_file():
-        return packaged.read_text(encoding="utf-8")
-    return Path(__file__).parents[2].joinpath("grammar", "datalog.lark").read_text(encoding="utf-8")
+    packaged = Path(__file__).with_name("datalog.lark")
+    grammar = packaged if packaged.is_file() else Path(__file__).parents[2] / "grammar" / "datalog.lark"
+    return grammar.read_text(encoding="utf-8")
