@@ -54,8 +54,10 @@ class RuleAttempt:
             if isinstance(bound.expression, Value):
                 self._known[bound.variable] = bench.values.encode(bound.expression.value, bound.expression.type)
 
-    def made(self) -> tuple[Attempt, bool]:
-        """How far it gets, and whether it fails only as the other case of an aggregate (`Reason`)."""
+    def made(self, kept_out: str = "") -> tuple[Attempt, bool]:
+        """How far it gets, and whether it fails only as the other case of an aggregate (`Reason`).
+
+        `kept_out` says why the row is not there if the rule derives it, where that can be."""
         mismatch = self._mismatch()
         if mismatch:
             return self._attempt((), None, mismatch, {}, 1), False
@@ -72,7 +74,10 @@ class RuleAttempt:
             if found is None:
                 return self._failed(parts[:taken], part, binding)
             binding = found[0]
-        raise InternalError(f"the rule `{self._rule.text}` derives a fact that is not there")
+        if not kept_out:
+            raise InternalError(f"the rule `{self._rule.text}` derives a fact that is not there")
+        reasons = Reasons(self._bench, self._wording, self._rule, binding)
+        return self._attempt(tuple(map(reasons.condition, parts)), None, kept_out, reasons.named(), 1), False
 
     # --- the head ---------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 from datalog.analysis.findings import Findings
 from datalog.io.literals import spell
 from datalog.ir.core import (
+    ROUND,
     Apply,
     CoreAggregate,
     CoreAtom,
@@ -39,7 +40,7 @@ from datalog.syntax.tree import Span
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[()]', re.DOTALL)
 
 Check = CoreBinding | CoreFilter
-Kind = OneOf["plain", "base", "pairs", "some", "or", "not", "super", "agg", "body", "need", "demand"]
+Kind = OneOf["plain", "base", "pairs", "numbers", "bindings", "some", "or", "not", "super", "agg", "body", "need", "demand", "guard"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,10 @@ def kind_of(predicate: str) -> Kind:
     predicate = without_adornment(predicate)
     suffix = predicate.partition("@")[2].rstrip("0123456789") if "@" in predicate else "plain"
     match suffix.rpartition("@")[2]:
-        case "plain" | "base" | "pairs" | "some" | "or" | "not" | "super" | "agg" | "body" | "need" | "demand" as kind:
+        case "plain" | "base" | "pairs" | "numbers" | "bindings" | "some" | "or" | "not" | "super" | "agg" | "body" | "need" | "demand" as kind:
             return kind
+        case "all" | "chosen" | "subsumed" | "round":
+            return "guard"
     raise AssertionError(f"{predicate} is a hidden predicate of an unknown kind")
 
 
@@ -219,8 +222,12 @@ def show_atom(atom: CoreAtom, shown: Sequence[str], predicate: Predicate) -> str
 
 
 def show_fact(predicate: Predicate, terms: Sequence[str]) -> str:
-    """`q(3, 4)`; of a functional predicate `F["n"] = 20`."""
-    name = without_adornment(predicate.name).removesuffix("@base").removesuffix("@pairs")
+    """`q(3, 4)`; of a functional predicate `F["n"] = 20`; `3 = recursive_iteration_cnt()`."""
+    if predicate.name == ROUND:
+        return f"{terms[0]} = recursive_iteration_cnt()"
+    name = without_adornment(predicate.name)
+    for suffix in ("@base", "@pairs", "@all"):
+        name = name.removesuffix(suffix)
     return f"{show_key(predicate, terms)} = {terms[-1]}" if predicate.functional else f"{name}({', '.join(terms)})"
 
 

@@ -22,6 +22,7 @@ class Proof:
     negation that holds, an aggregate over no rows) or `computed` (a comparison or a computation). `cut` marks a fact whose proof
     was not asked for. An `aggregate` has what it is over as premises: facts, and where its body has several literals a `row`
     of premises for each of its bindings, which `fact` tells; `more` says how many are left out.
+    A fact of `debug_delta`, and one that was derived from rows which subsumption has taken away since, have no rule; `note` says so.
     `note` says more, for readers. `limit` is how many levels are drawn (None: all of them).
     """
 

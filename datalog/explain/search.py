@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from datalog.errors import DatalogError, InternalError
 from datalog.explain.contributions import contributions
 from datalog.explain.facts import Codes, Fact, completed, read_fact, show_key_of, show_row
+from datalog.explain.guards import LEFT, count_rounds, whole
 from datalog.explain.literals import (
     Part,
     empty_result,
@@ -30,18 +32,17 @@ from datalog.explain.literals import (
     variable_name,
 )
 from datalog.explain.paths import path_of
-from datalog.explain.paths import path_of
 from datalog.explain.proof import Proof
 from datalog.explain.searches import Search, Searches
 from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
 from datalog.io.literals import spell
-from datalog.ir.core import CoreAtom, CoreRule
+from datalog.ir.core import ROUND, CoreAtom, CoreRule
 from datalog.maintain.engine import Engine
 
+Words = NDArray[np.int64]
 Key = tuple[str, Codes]  # a fact; a result of an aggregate, or a derivation of a row of its source (`contributions.py`)
 ROWS = 5  # rows of an aggregate that are shown
-CLOSED = "eqrel, which is reflexive, symmetric and transitive"
 CLOSED = "eqrel, which is reflexive, symmetric and transitive"
 HINT = "hint: why_not tells what is missing (`datalog explain --why-not`; in the REPL `:whynot`)"
 
@@ -81,7 +82,7 @@ def explain(engine: Engine, text: str, fact: str, depth: int | None = None, rows
     asked = completed(read, bench.storage)
     if asked is None:
         raise DatalogError(f"{show_key_of(read.predicate, read.codes, engine.values)} has no value\n    {HINT}")
-    held = _held(bench, asked)
+    held = whole(bench, _held(bench, asked))
     if not held:
         shown = show_row(asked.predicate, asked.codes, engine.values)
         raise DatalogError(f"{shown} does not hold\n    {HINT}")
@@ -138,16 +139,18 @@ class _Proving:
                 yield from (((predicate, codes), _Step(None, ())) for codes in wanted)
             elif predicate in self._wording.aggregates:
                 yield from self._aggregate(predicate, wanted)
+            elif predicate in self._bench.numberings:
+                source = self._bench.numberings[predicate].source
+                for codes in wanted:
+                    binding = codes[: self._bench.program.predicates[source].width] if len(codes) > 1 else (0,)
+                    yield (predicate, codes), _Step(None, ((source, binding),), "numbered")
             elif predicate in self._bench.closures:
                 closure = self._bench.closures[predicate]
                 for codes in wanted:
                     premises = tuple((closure.pairs, pair) for pair in path_of(self._bench, closure, codes))
                     yield (predicate, codes), _Step(None, premises, CLOSED)
-            elif predicate in self._bench.closures:
-                closure = self._bench.closures[predicate]
-                for codes in wanted:
-                    premises = tuple((closure.pairs, pair) for pair in path_of(self._bench, closure, codes))
-                    yield (predicate, codes), _Step(None, premises, CLOSED)
+            elif predicate in self._bench.guards and predicate in self._bench.guards[predicate].deltas:
+                yield from self._found_in_round(predicate, wanted)
             elif kind_of(predicate) == "body":
                 yield from (((predicate, codes), self._counted(predicate, codes)) for codes in wanted)
             else:
@@ -161,7 +164,7 @@ class _Proving:
         for number, rule in enumerate(self._bench.rules[predicate]):
             search = self._searches.of(predicate, number)
             found = {}
-            for binding in self._bench.complete(search.join, block, stamps).tolist():
+            for binding in self._bindings(search, block, stamps):
                 found[tuple(binding[column] for column in rule.head_columns)] = binding
             for codes, binding in found.items():
                 yield (predicate, codes), self._step(search, binding)
@@ -169,8 +172,28 @@ class _Proving:
             block, stamps = block[left], stamps[left]
             if not len(block):
                 return
-        shown = show_row(self._bench.program.predicates[predicate], tuple(block[0].tolist()), self._bench.values)
-        raise InternalError(f"{shown} is there, and no rule derives it from rows with smaller stamps")
+        if predicate not in self._bench.guards:
+            shown = show_row(self._bench.program.predicates[predicate], tuple(block[0].tolist()), self._bench.values)
+            raise InternalError(f"{shown} is there, and no rule derives it from rows with smaller stamps")
+        for codes, stamp in zip(map(tuple, block.tolist()), stamps.tolist(), strict=True):
+            yield (predicate, codes), _Step(None, (), f"found in round {stamp - 1} {LEFT}")
+
+    def _bindings(self, search: Search, rows: Words, stamps: Words) -> Iterator[list[int]]:
+        """The first binding for each row that has one. The number of a round is that in which the row was found."""
+        if not any(atom.predicate == ROUND for atom in search.rule.atoms):
+            yield from self._bench.complete(search.join, rows, stamps).tolist()
+            return
+        for stamp in np.unique(stamps):
+            count_rounds(self._bench, np.array([stamp - 1]))
+            same = stamps == stamp
+            yield from self._bench.complete(search.join, rows[same], stamps[same]).tolist()
+
+    def _found_in_round(self, predicate: str, wanted: list[Codes]) -> Iterator[tuple[Key, _Step]]:
+        """A row of `debug_delta` rests on the row that it is about, as long as that stands."""
+        whose = self._bench.guards[predicate].deltas[predicate]
+        stand = self._bench.storage.has(whose, np.array(wanted, np.int64)[:, :-1])
+        for codes, stands in zip(wanted, stand, strict=True):
+            yield (predicate, codes), _Step(None, ((whose, codes[:-1]),) if stands else (), f"debug_delta({whose})" if stands else LEFT)
 
     def _step(self, search: Search, binding: list[int]) -> _Step:
         rule = search.rule
@@ -202,8 +225,10 @@ class _Proving:
                 yield self._result(rule, atom, binding, shown)
                 if len(part.atoms) == 1:
                     return
-            if not atom.negated:
-                yield atom.predicate, tuple(binding[column] for column in atom.columns if column is not None)
+            if atom.predicate == ROUND:
+                yield Proof(show_atom(atom, shown, self._bench.program.predicates[ROUND]), "computed", note="the number of the round")
+            elif not atom.negated:
+                yield whole(self._bench, atom.predicate), tuple(binding[column] for column in atom.columns if column is not None)
             elif kind_of(atom.predicate) == "some":
                 yield Proof(source, "absent", note="there is no row at all")
             else:
@@ -298,11 +323,8 @@ class _Proving:
                 return premises
             span = self._bench.closures[key[0]].span
             return (Proof(self._show(key), "derived", step.note, f"{span.file}:{span.line}", premises),)
-        if key[0] in self._bench.closures:
-            if [proof.fact for proof in premises] == [self._show(key)]:
-                return premises
-            span = self._bench.closures[key[0]].span
-            return (Proof(self._show(key), "derived", step.note, f"{span.file}:{span.line}", premises),)
+        if step.rule is None and kind_of(key[0]) == "plain":  # of a guarded predicate
+            return (Proof(self._show(key), "derived", premises=premises, note=step.note),)
         if step.rule is None or _is_passing(key[0]):
             return premises
         place = f"{step.rule.span.file}:{step.rule.span.line}"
@@ -335,4 +357,4 @@ def _keys(step: _Step) -> Iterator[Key]:
 
 def _is_passing(predicate: str) -> bool:
     """Is it a predicate of the engine's own, which readers do not see?"""
-    return kind_of(predicate) in ("some", "or", "agg", "body")
+    return kind_of(predicate) in ("some", "or", "agg", "body", "numbers", "bindings")

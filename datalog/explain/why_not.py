@@ -9,6 +9,7 @@ from datalog.errors import DatalogError
 from datalog.explain.absence import Attempt, WhyNot
 from datalog.explain.attempt import RuleAttempt
 from datalog.explain.facts import Fact, completed, read_fact, show_key_of, show_row, spell_codes
+from datalog.explain.guards import count_rounds, is_given, is_guarded, kept_out, whole
 from datalog.explain.literals import is_copy
 from datalog.explain.paths import class_of
 from datalog.explain.wording import Wording
@@ -36,13 +37,18 @@ def why_not(engine: Engine, text: str, fact: str) -> WhyNot:
     if bench.storage.has(asked.predicate.name, asked.rows)[0]:
         raise DatalogError(f"{shown} holds\n    hint: explain shows why")
     closure = bench.closures.get(asked.predicate.name)
-    rules = [rule for rule in bench.rules.get(closure.pairs if closure else asked.predicate.name, []) if not is_copy(rule)]
+    name = closure.pairs if closure else whole(bench, asked.predicate.name)
+    rules = [rule for rule in bench.rules.get(name, []) if not is_copy(rule)]
     given, nearby = _among_the_given(bench, asked)
     if closure is not None:
         given = "; ".join(filter(None, (given, _classes(bench, closure, asked))))
     wording = Wording(text, bench.program)
     with bench.open():
-        attempts = [(rule, *RuleAttempt(bench, wording, rule, asked.codes).made()) for rule in rules]
+        out = kept_out(bench, asked.predicate.name, asked.codes) if is_guarded(bench, asked.predicate.name) else ""
+        if out and is_given(bench, asked):
+            given = f"it is given, but {out}"
+        count_rounds(bench)
+        attempts = [(rule, *RuleAttempt(bench, wording, rule, asked.codes).made(out)) for rule in rules]
     # An aggregate that may be over no rows makes two rules of one. The one whose case it is not says nothing.
     telling = {rule.span for rule, _, other_case in attempts if not other_case}
     told = [(rule, attempt) for rule, attempt, other_case in attempts if not other_case or rule.span not in telling]

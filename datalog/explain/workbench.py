@@ -33,6 +33,7 @@ class Workbench:
             self.rules.setdefault(rule.head, []).append(rule)
         self.aggregates = {one.head: one for stratum in engine.program.strata for one in stratum.aggregates}
         self.closures = {closure.head: closure for stratum in engine.program.strata for closure in stratum.closures}
+        self.guards = {name: stratum.guard for stratum in engine.program.strata if stratum.guard for name in stratum.predicates}
         self.recursion: dict[str, frozenset[str]] = {
             name: frozenset(stratum.stamped) - self.aggregates.keys() for stratum in engine.program.strata for name in stratum.stamped
         }

@@ -242,7 +242,8 @@ class Predicate:
     """A predicate's signature. `derived` (IDB) or given (EDB), never both: the given rows of a derived predicate p lie in
     `base`, a given predicate of the same signature, and a core rule copies them. `hidden` predicates are the engine's own.
     A nullary predicate has no attributes and no types, and is stored with one column of type NUMBER that always holds 0.
-    A functional predicate has one value, its last column, for each key, the columns before it."""
+    A functional predicate has one value, its last column, for each key, the columns before it. `choices` are the columns of keys of
+    which each has one row."""
 
     name: str
     attributes: tuple[str, ...]
@@ -251,6 +252,7 @@ class Predicate:
     hidden: bool = False
     base: str = ""
     functional: bool = False
+    choices: tuple[tuple[int, ...], ...] = ()
 
     @property
     def nullary(self) -> bool:

@@ -34,7 +34,7 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
     for name, signature in program.signatures.items():
         base = f"{name}@base" if name in derived and not signature.hidden else ""
         predicates[name] = Predicate(
-            name, signature.attributes, signature.types, name in derived, signature.hidden, base, signature.functional
+            name, signature.attributes, signature.types, name in derived, signature.hidden, base, signature.functional, signature.choices
         )
         if base:
             predicates[base] = Predicate(base, signature.attributes, signature.types, False, hidden=True, functional=signature.functional)

@@ -79,3 +79,32 @@ def test_maintained_is_recomputed_is_naive(maintain: Maintain, seed: int) -> Non
     apply(fresh, {name: set() for name in facts}, facts)
     for name in guarded.program.types:
         assert list(fresh[name]) == list(database[name]), name
+
+
+def spelled(name: str, row: Row) -> str:
+    terms = (f'"{value}"' if isinstance(value, str) else str(value) for value in row)
+    return f"{name}({', '.join(terms)})"
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_each_row_has_a_proof_or_has_outlived_it_and_each_absence_a_reason(seed: int) -> None:
+    random = Random(seed)
+    guarded = Maker(random).program()
+    facts = changed(random, guarded, {name: set() for name in given_names(guarded)})
+    expected = naive(guarded, facts)
+    if expected is None:
+        return
+    database = Database(guarded.text(), max_rounds=ROUNDS)
+    apply(database, {name: set() for name in facts}, facts)
+    for name, types in guarded.program.types.items():
+        for row in expected[name]:
+            proof = database.explain(spelled(name, row))
+            assert proof.fact == spelled(name, row)
+            for node in proof.nodes():
+                assert node.kind != "derived" or node.premises or (node.rule is None and "have left since" in node.note), proof
+        for row in sorted(random_rows(random, name, types, 4) - expected[name] if name not in guarded.deltas else ()):
+            reason = database.why_not(spelled(name, row))
+            for attempt in reason.attempts:
+                assert attempt.failed is not None or attempt.reason, reason
+    assert not database.check()
