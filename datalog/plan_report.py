@@ -94,9 +94,9 @@ def report_plan(program: Program, core: CoreProgram, statistics: Statistics, mai
         ("rules", list(rule_lines(core, plan, statistics, maintain, later, engine))),
         ("aggregates", list(aggregate_lines(core, statistics, maintain, engine))),
         ("guards", list(guard_lines(core))),
+        ("numberings", list(numbering_lines(core))),
         ("equivalences", list(equivalence_lines(core, maintain))),
         ("predicates on demand", [demanded_line(core, name) for name in core.demanded]),
-        ("equivalences", list(equivalence_lines(core, maintain))),
         ("functional predicates", [format_signature(one) for one in program.signatures.values() if one.functional]),
         ("predicates", list(predicate_lines(core, statistics, engine))),
         ("arrangements", list(arrangement_lines(core, plan, later))),
@@ -110,8 +110,8 @@ def stratum_line(number: int, stratum: Stratum) -> str:
     if stratum.aggregate is not None:
         over = " for ".join(filter(None, (stratum.aggregate.read, stratum.aggregate.needs)))
         return f"{number}  {stratum.aggregate.head}: {', '.join(one.name for one in stratum.aggregate.functions)} over {over}"
-    if stratum.closures and not stratum.recursive:
-        return f"{number}  {stratum.predicates[0]}: closure of {stratum.closures[0].pairs}"
+    if stratum.numbering is not None:
+        return f"{number}  {stratum.numbering.head}: numbers of {stratum.numbering.source}"
     if stratum.closures and not stratum.recursive:
         return f"{number}  {stratum.predicates[0]}: closure of {stratum.closures[0].pairs}"
     rules = (
@@ -195,17 +195,14 @@ def aggregate_lines(core: CoreProgram, statistics: Statistics, maintain: str, en
         yield from (f"   {labelled(label, text)}" for label, text in lines)
 
 
-def equivalence_lines(core: CoreProgram, maintain: str) -> Iterator[str]:
-    """How each equivalence is kept."""
-    for stratum in core.strata:
-        for closure in stratum.closures:
-            if maintain == "recompute":
-                way = ANEW
-            elif stratum.recursive:
-                way = f"by stamps of its pairs{f', or {ANEW} where that takes fewer steps' if maintain == 'auto' else ''}"
-            else:
-                way = f"by classes that lose or gain pairs{f', or {ANEW} where most pairs change' if maintain == 'auto' else ''}"
-            yield f"{closure.head}  closure of {closure.pairs}, {way}"
+def numbering_lines(core: CoreProgram) -> Iterator[str]:
+    """Each numbering with its rule, and that it is made anew."""
+    for one in (stratum.numbering for stratum in core.strata if stratum.numbering is not None):
+        each = f", {one.each} for each row" if one.each > 1 else ""
+        after = f", from where those of {one.before[-1][0]} end" if one.before else ""
+        yield f"{one.head}  numbers {one.source} by value{each}{after}"
+        yield f"   {labelled('in', one.text)}"
+        yield f"   {labelled('maintenance', 'all are numbered anew; only rows whose numbers are others change')}"
 
 
 def equivalence_lines(core: CoreProgram, maintain: str) -> Iterator[str]:

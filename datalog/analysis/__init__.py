@@ -85,7 +85,9 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     rules, inline = inlined(declared, {name: _signature(known[name], inference) for name in declared}, rules, facts, findings)
     edges = rule_edges(rules)
     check_recursion(known, edges, findings, {name for name, columns in known.items() if columns.functional})
-    plans = join_plans(written, component_of(known, edges), findings)
+    components = component_of(known, edges)
+    check_numbers(rules, components, {clause.span for clause in clauses if not clause.arrow}, findings)
+    plans = join_plans(written, components, findings)
     findings.raise_if_any()
     signatures = {name: _signature(columns, inference) for name, columns in known.items() if name not in inline}
     facts = [fact for fact in facts if fact.predicate not in inline]
@@ -101,9 +103,9 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
         plans,
         types=bases,
         functors=functors,
+        lattices=lattices,
         pragmas=pragmas,
         wraps=wraps,
-        lattices=lattices,
         papers=is_of_papers(written),
         equivalences=same,
         demand=wanted_on_demand(program),

@@ -14,6 +14,7 @@ from datalog.analysis.findings import Findings
 from datalog.analysis.walk import operands
 from datalog.ir.core import Type
 from datalog.ir.formulas import Atom, Constant, Operation, Term
+from datalog.ir.primitives import AUTOINC
 from datalog.ir.structures import is_structural, shape_made
 from datalog.syntax import tree
 
@@ -39,7 +40,7 @@ def _is_folded(term: Term) -> bool:
         return True
     if is_structural(term.name):
         return all(map(_is_folded, term.arguments))
-    return term.type in (Type.NUMBER, Type.UNSIGNED, Type.FLOAT)
+    return term.type in (Type.NUMBER, Type.UNSIGNED, Type.FLOAT) and term.name != AUTOINC
 
 
 _WORDS = 2**64

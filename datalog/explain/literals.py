@@ -57,7 +57,9 @@ def kind_of(predicate: str) -> Kind:
     predicate = without_adornment(predicate)
     suffix = predicate.partition("@")[2].rstrip("0123456789") if "@" in predicate else "plain"
     match suffix.rpartition("@")[2]:
-        case "plain" | "base" | "pairs" | "numbers" | "bindings" | "some" | "or" | "not" | "super" | "agg" | "body" | "need" | "demand" as kind:
+        case "plain" | "base" | "pairs" | "numbers" | "bindings" | "some" | "or" | "not" | "super" as kind:
+            return kind
+        case "agg" | "body" | "need" | "demand" as kind:
             return kind
         case "all" | "chosen" | "subsumed" | "round":
             return "guard"

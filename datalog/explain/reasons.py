@@ -67,6 +67,9 @@ class Reasons:
             assert isinstance(check, CoreBinding)
             return Condition(show_check(check, self._shown), f"{self._shown[check.variable]} = {source}")
         kinds = {kind_of(atom.predicate) for atom in part.atoms}
+        if "numbers" in kinds:
+            number = part.atoms[0].columns[-1]
+            return Condition(source if number is None or not self._bound[number] else f"{self._shown[number]} = {source}", source)
         if kinds & {"not", "or", "some"} or len(part.atoms) + (not part.atoms and len(part.checks)) > 1:
             return Condition(source, source)
         if part.atoms:
@@ -105,6 +108,8 @@ class Reasons:
         atom, kind = part.atoms[0], kind_of(part.atoms[0].predicate)
         if len(part.atoms) == 1 and is_aggregate(atom) and (not atom.negated or empty_result(part)):
             return self._other_result(part)
+        if kind == "numbers":
+            return Reason("no such binding has this number")
         if kind == "some":
             return Reason(f"{atom.predicate.removesuffix('@some')} has {'a row' if atom.negated else 'no rows'}")
         if kind in ("not", "or") or len(part.atoms) > 1 or is_aggregate(atom):

@@ -32,6 +32,7 @@ class Workbench:
         for rule in engine.program.rules:
             self.rules.setdefault(rule.head, []).append(rule)
         self.aggregates = {one.head: one for stratum in engine.program.strata for one in stratum.aggregates}
+        self.numberings = {one.numbering.head: one.numbering for one in engine.program.strata if one.numbering is not None}
         self.closures = {closure.head: closure for stratum in engine.program.strata for closure in stratum.closures}
         self.guards = {name: stratum.guard for stratum in engine.program.strata if stratum.guard for name in stratum.predicates}
         self.recursion: dict[str, frozenset[str]] = {

@@ -227,6 +227,25 @@ class CoreAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreNumbering:
+    """head(row…, n) for the rows of `source` in the order of their values, with every `each`-th number n, from that on where the
+    numberings of the sources `before` end, of which each has its own `each`.
+
+    `source` is a predicate of the engine's own; `span` is the place of an `autoinc()`, and `text` its rule."""
+
+    head: str
+    source: str
+    each: int
+    text: str
+    span: Span
+    before: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.source, *(source for source, _ in self.before))
+
+
+@dataclass(frozen=True, slots=True)
 class CoreClosure:
     """head = the least equivalence on the elements of `pairs` that holds them; `span` is where head is declared.
 
@@ -303,15 +322,16 @@ NO_GUARD = Guard()
 class Stratum:
     """One strongly connected component of the dependency graph; strata are listed dependencies first.
 
-    An aggregate's head is a stratum of its own, which has no rules. A source that is not made is in no stratum. `closures` are those of
-    its predicates that are equivalences; one that takes part in no recursion is a stratum of its own, too. `asked` are its aggregates
-    that are asked; such a stratum has a guard."""
+    An aggregate's head is a stratum of its own, which has no rules, and so is that of a numbering. A source that is not made is in no
+    stratum. `closures` are those of its predicates that are equivalences; one that takes part in no recursion is a stratum of its own,
+    too. `asked` are its aggregates that are asked; such a stratum has a guard."""
 
     predicates: tuple[str, ...]
     rules: tuple[int, ...]  # indices into CoreProgram.rules
     recursive: bool
     aggregate: CoreAggregate | None = None
     closures: tuple[CoreClosure, ...] = ()
+    numbering: CoreNumbering | None = field(default=None, kw_only=True)
     guard: Guard | None = None
     asked: tuple[CoreAggregate, ...] = ()
 

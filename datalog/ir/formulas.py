@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from datalog.ir.core import CoreAggregate, Guard, PyValue, Type
+from datalog.ir.core import CoreAggregate, CoreNumbering, Guard, PyValue, Type
 from datalog.ir.demand import Demand, Version
 from datalog.ir.functors import Functor
 from datalog.ir.lattices import Lattices
@@ -182,11 +182,12 @@ class Program:
     plans: tuple[JoinPlan, ...] = ()
     aggregates: tuple[CoreAggregate, ...] = ()
     types: Mapping[str, Type] = field(default_factory=dict, compare=False)
+    numberings: tuple[CoreNumbering, ...] = ()  # in the order in which they number
     equivalences: Mapping[str, Span] = field(default_factory=dict, compare=False)  # where each is declared
     guard: Guard = field(default_factory=Guard)
     functors: Mapping[str, Functor] = field(default_factory=dict, compare=False)
-    pragmas: Mapping[str, str] = field(default_factory=dict, compare=False)
     lattices: Lattices = field(default_factory=dict, compare=False)
+    pragmas: Mapping[str, str] = field(default_factory=dict, compare=False)
     wraps: bool = False
     papers: bool = False
     demand: Demand = field(default_factory=Demand)

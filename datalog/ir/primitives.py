@@ -99,6 +99,7 @@ for _primitive in (
     *(Primitive(name, (_same(ANY),) * 2, _same(ANY), variadic=True, total=True) for name in ("min", "max")),
     Primitive("range", (_same(NUMERIC),) * 2, _same(NUMERIC), generates=True),
     Primitive("range", (_same(NUMERIC),) * 3, _same(NUMERIC), generates=True),
+    Primitive(AUTOINC, (), _NUMBER, total=True),
     Primitive("to_number", (Slot(ANY),), _NUMBER),
     Primitive("to_unsigned", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _UNSIGNED),
     Primitive("to_float", (Slot(NUMERIC | {Type.SYMBOL, Type.BOOL}),), _FLOAT),
@@ -144,7 +145,6 @@ AGGREGATES: dict[str, AggregateFunction] = {
 }
 
 
-def always_has_value(name: str, arguments: Sequence[Type], result: Type) -> bool:
 FOLD = AggregateFunction("@@", (Slot(ANY, parts=True), Slot(ANY, parts=True)), Slot(ANY))  # `@@f`: the initial value, and the value
 
 
@@ -158,6 +158,7 @@ def is_fold(name: str) -> bool:
     return name.startswith(FOLD.name)
 
 
+def always_has_value(name: str, arguments: Sequence[Type], result: Type) -> bool:
     """Whether a primitive has a value for all arguments of these types; a user's function never is taken to have."""
     if name == CAST or is_structural(name):
         return True

@@ -33,6 +33,7 @@ from datalog.maintain.equivalence import EquivalenceStratum
 from datalog.maintain.functional import Functions
 from datalog.maintain.joins import Joins
 from datalog.maintain.memory import parts_of, summary
+from datalog.maintain.numbering import NumberingStratum
 from datalog.maintain.recursive import RecursiveStratum
 from datalog.plan.statistics import Counted, estimate
 from datalog.store.pool import Limit, PagePool
@@ -72,7 +73,7 @@ class Options:
 class LiveStratum:
     """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted or as recursive ones.
 
-    That of an aggregate and that of an equivalence have no rules. One with a guard is only evaluated as a whole."""
+    Those of an aggregate, an equivalence and a numbering have no rules. One with a guard is only evaluated as a whole."""
 
     predicates: tuple[str, ...]
     numbers: tuple[int, ...]
@@ -82,6 +83,7 @@ class LiveStratum:
     recursive: RecursiveStratum | None = None
     aggregate: AggregateStratum | None = None
     equivalence: EquivalenceStratum | None = None
+    numbering: NumberingStratum | None = None
     guarded: GuardedStratum | None = None
 
 
@@ -205,6 +207,11 @@ class Engine:
             reads = frozenset((stratum.aggregate.read, stratum.aggregate.needs)) - {""}
             aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate, self.joins.memo)
             return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
+        if stratum.numbering is not None:
+            types = self.program.predicates[stratum.numbering.source].types
+            numbering = NumberingStratum(self.storage, self.values, stratum.numbering, types)
+            choice = Choice(self.storage.tally, False)  # there is one way
+            return LiveStratum(stratum.predicates, (), frozenset(stratum.numbering.reads), (), choice, numbering=numbering)
         if stratum.closures and not stratum.recursive:
             (closure,) = stratum.closures
             equivalence = EquivalenceStratum(self.storage, closure, self.options.maintain == "auto")
@@ -228,7 +235,6 @@ class Engine:
             recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits, stratum.closures)
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, recursive)
         recording, auto = RECORDING[self.options.coalesce], self.options.maintain == "auto"
-            asked = [AskedAggregate(self.program, self.storage, self.values, one, rules, self.joins.memo) for one in stratum.asked]
         counted = tuple(CountedRule(self.storage, self.joins.full[number], recording, RecordsChoice(auto)) for number in stratum.rules)
         if self.options.maintain == "recorded":
             for rule in counted:
@@ -299,6 +305,8 @@ class Engine:
             stratum.aggregate.evaluate()
         elif stratum.equivalence is not None:
             stratum.equivalence.evaluate()
+        elif stratum.numbering is not None:
+            stratum.numbering.evaluate()
         elif stratum.guarded is not None:
             stratum.guarded.evaluate()
         else:
@@ -358,6 +366,9 @@ class Engine:
         if stratum.aggregate is not None:
             (name,) = stratum.predicates
             return {name: stratum.aggregate.maintain(deltas, stratum.choice.budget)}
+        if stratum.numbering is not None:
+            (name,) = stratum.predicates
+            return {name: stratum.numbering.maintain()}
         if stratum.equivalence is not None:
             (name,) = stratum.predicates
             return {name: stratum.equivalence.maintain(deltas)}

@@ -40,6 +40,8 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
             head, read = aggregate.head, aggregate.read
             requests[head].add(tuple(range(program.predicates[head].width)))
             requests[read].add(aggregate.columns or tuple(range(program.predicates[read].width)))
+        if stratum.numbering is not None:
+            requests[stratum.numbering.head].add(tuple(range(program.predicates[stratum.numbering.head].width)))
         for closure in stratum.closures:
             requests[closure.head].add((0, 1))
             requests[closure.pairs].add((0, 1))

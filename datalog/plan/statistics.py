@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from datalog.ir.core import CoreAggregate, CoreClosure, CoreProgram, CoreRule
+from datalog.ir.core import CoreAggregate, CoreClosure, CoreNumbering, CoreProgram, CoreRule
 from datalog.plan.order import Columns, Statistics, fan_out, variable_order
 
 Words = NDArray[np.int64]
@@ -86,6 +86,9 @@ def estimate(program: CoreProgram, counted: Counted) -> None:
         if stratum.aggregate is not None:
             counted.estimates[stratum.aggregate.head] = _estimate_aggregate(program, stratum.aggregate, counted)
             continue
+        if stratum.numbering is not None:
+            counted.estimates[stratum.numbering.head] = _estimate_numbering(program, stratum.numbering, counted)
+            continue
         closures = {closure.head: closure for closure in stratum.closures}
         asked = {aggregate.head: aggregate for aggregate in stratum.asked}
         for _ in range(RECURSION if stratum.recursive else 1):
@@ -118,6 +121,12 @@ def _estimate_aggregate(program: CoreProgram, aggregate: CoreAggregate, statisti
     each = tuple(statistics.distinct(asked, frozenset((column,)), width) for column in columns)
     rows = statistics.distinct(asked, frozenset(columns), width) if columns else 1.0
     return rows, (*each, *(rows for _ in aggregate.functions))
+
+
+def _estimate_numbering(program: CoreProgram, numbering: CoreNumbering, statistics: Statistics) -> tuple[float, tuple[float, ...]]:
+    """A row for each of the source, each with a number of its own."""
+    width, rows = program.predicates[numbering.head].width - 1, statistics.rows(numbering.source)
+    return rows, (*(statistics.distinct(numbering.source, frozenset((column,)), max(1, width)) for column in range(width)), rows)
 
 
 def _estimate_closure(closure: CoreClosure, statistics: Statistics) -> tuple[float, tuple[float, ...]]:

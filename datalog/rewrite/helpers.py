@@ -50,7 +50,7 @@ def helper_rule(
     guard = sorted(_usable(context), key=lambda literal: _reluctance(literal, avoid))
     assert _restricted(wanted, [*guard, *part])
     for literal in reversed(guard):
-        fewer = _without_unbound([other for other in guard if other is not literal], part)
+        fewer = without_unbound([other for other in guard if other is not literal], part)
         if _restricted(wanted, [*fewer, *part]):
             guard = fewer
     if strict or any(map(may_fail, (*guard, *part))):
@@ -86,15 +86,15 @@ def _all_that_holds(guard: Sequence[Literal], part: Sequence[Literal], context: 
         return not is_group(literal) and not any(atom.predicate in avoid for atom, _ in literal_atoms(literal))
 
     kept = [literal for literal in context if any(literal is needed for needed in guard) or may_stand(literal)]
-    return _without_unbound(kept, part)
+    return without_unbound(kept, part)
 
 
 def _usable(context: Sequence[Literal]) -> list[Literal]:
     """The largest part of the context that can be a guard: literals that may bind, without those that use what nothing there binds."""
-    return _without_unbound([literal for literal in context if _may_guard(literal)], ())
+    return without_unbound([literal for literal in context if _may_guard(literal)], ())
 
 
-def _without_unbound(literals: list[Literal], others: Sequence[Literal]) -> list[Literal]:
+def without_unbound(literals: list[Literal], others: Sequence[Literal]) -> list[Literal]:
     """The largest part of `literals` that is range restricted beside `others`."""
     while True:
         bound = bound_by([*literals, *others], frozenset())

@@ -34,7 +34,8 @@ def lower(program: Program, demand: Demand = NOTHING) -> CoreProgram:
     rules = keep_plans(rules, program.plans)
     rules, pairs, closures = close_pairs(rules, predicates, program.equivalences)
     predicates.update(pairs)
-    strata = stratify(predicates, rules, read_in_place(program.aggregates, rules), program.text, closures, program.guard)
+    aggregates = read_in_place(program.aggregates, rules)
+    strata = stratify(predicates, rules, aggregates, program.text, closures, program.guard, program.numberings)
     inline = frozenset(program.inline)
     return CoreProgram(predicates, tuple(rules), strata, facts, program.directives, program.wraps, demanded=program.demanded, inline=inline)
 

@@ -1,9 +1,8 @@
 """Given rows and derived rows never share a predicate: the given rows of a derived predicate p lie in `p@base`.
 
-A predicate is derived if it has a rule, is one of an aggregate or an equivalence. Every derived predicate that is not hidden has a base, because a
-transaction may give it rows even where the text gives none; a core rule copies the base, so that given and derived rows are
+A predicate is derived if it has a rule, is one of an aggregate or an equivalence. Every derived predicate that is not hidden has a base,
+because a transaction may give it rows even where the text gives none; a core rule copies the base, so that given and derived rows are
 counted alike. Of a predicate on demand, each version takes from the base what is asked of it.
-"""
 
 from __future__ import annotations
 
@@ -24,6 +23,7 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
     derived |= program.guard.predicates | {name + ALL for name in program.signatures if name + ALL in program.signatures}
     for aggregate in program.aggregates:
         derived |= {aggregate.head, aggregate.source, aggregate.needs}
+    derived |= {numbering.head for numbering in program.numberings}
     facts: dict[str, dict[Row, None]] = {}
     for fact in program.facts:
         row = tuple(term.value for term in fact.terms if isinstance(term, Constant))

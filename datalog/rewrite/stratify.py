@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from datalog.analysis.components import components
 from datalog.analysis.dependencies import Edge, check_recursion, successors
 from datalog.analysis.findings import Findings
-from datalog.ir.core import NO_GUARD, ROUND, CoreAggregate, CoreClosure, CoreRule, Guard, Predicate, Stratum
+from datalog.ir.core import NO_GUARD, ROUND, CoreAggregate, CoreClosure, CoreNumbering, CoreRule, Guard, Predicate, Stratum
 from datalog.syntax.tree import NOWHERE
 
 _HINT = "a negated group or an aggregate takes values of its variables from the recursion itself; bind them by an atom inside it"
@@ -20,6 +21,7 @@ def stratify(
     text: str,
     closures: Sequence[CoreClosure] = (),
     guard: Guard = NO_GUARD,
+    numberings: Sequence[CoreNumbering] = (),
 ) -> tuple[Stratum, ...]:
     """The strata of the derived predicates that are made: not of sources that aggregates read at their origins.
 
@@ -34,6 +36,7 @@ def stratify(
             edges += [(aggregate.head, name, "aggregated", span) for name in sorted(read)]
             continue
         edges += [(aggregate.head, read, "aggregated", span) for read in (aggregate.source, aggregate.needs) if read]
+    edges += [(one.head, read, "aggregated", one.span) for one in numberings for read in one.reads]
     edges += [(closure.head, closure.pairs, "", closure.span) for closure in closures]
     tied = (*guard.subsumed.items(), *guard.deltas.items())
     edges += [(one, other, "", NOWHERE) for pair in tied for one, other in (pair, pair[::-1])]
@@ -58,4 +61,5 @@ def stratify(
         asked = tuple(aggregate for aggregate in aggregates if aggregate.asked and aggregate.head in group)
         checks = guard.of(group, counted) or (NO_GUARD if asked else None)
         strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own, checks, asked))
-    return tuple(strata)
+    numbered = {one.head: one for one in numberings}
+    return tuple(replace(stratum, numbering=numbered.get(stratum.predicates[0])) for stratum in strata)
