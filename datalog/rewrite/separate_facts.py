@@ -3,6 +3,7 @@
 A predicate is derived if it has a rule, is one of an aggregate or an equivalence. Every derived predicate that is not hidden has a base,
 because a transaction may give it rows even where the text gives none; a core rule copies the base, so that given and derived rows are
 counted alike. Of a predicate on demand, each version takes from the base what is asked of it.
+"""
 
 from __future__ import annotations
 
