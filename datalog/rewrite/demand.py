@@ -31,6 +31,10 @@ from datalog.rewrite.sideways import Roles, askings, atom_of, with_predicate
 from datalog.rewrite.supersets import SUFFIX
 from datalog.syntax.tree import NOWHERE
 
+Widest = dict[str, list[tuple[bool, ...]]]
+
+MOST = 3  # versions of a predicate; beyond, one that is asked by some of the columns of another one stands for it
+
 
 def evaluate_on_demand(program: Program, demand: Demand, roots: Iterable[str], prefix: str = "") -> Program:
     """The program with versions in place of the predicates that are on demand; `roots` are evaluated whole.
@@ -45,14 +49,22 @@ def evaluate_on_demand(program: Program, demand: Demand, roots: Iterable[str], p
     owners = (asked | kept) - _special(program)
     movable = {name for name in derived if name in owners - kept or (_owner(name) in owners and name != _owner(name))}
     movable -= {name for name in movable if name.endswith(SUFFIX)}
+    widest: Widest = {}
     while True:
         movable -= {aggregate.head for aggregate in program.aggregates if aggregate.source not in movable}
-        rewriting = _Rewriting(program, movable, derived, prefix)
+        rewriting = _Rewriting(program, movable, derived, widest, prefix)
         rewriting.run()
         more = rewriting.whole or rewriting.unstratified()
-        if not more:
+        wider = rewriting.too_many()
+        if not more and not wider:
             return rewriting.program()
         movable -= more
+        widest |= wider
+
+
+def _covers(wide: tuple[bool, ...], narrow: tuple[bool, ...]) -> bool:
+    """Whether what is asked by the bound columns of `narrow` is among what is asked by those of `wide`, which are some of them."""
+    return all(other or not one for one, other in zip(wide, narrow, strict=True))
 
 
 def _owner(name: str) -> str:
@@ -74,7 +86,7 @@ def _special(program: Program) -> set[str]:
 class _Rewriting:
     """One attempt, with the predicates `demanded` on demand; `whole` are those that turn out to be asked for all their rows in any case."""
 
-    def __init__(self, program: Program, demanded: set[str], derived: set[str], prefix: str) -> None:
+    def __init__(self, program: Program, demanded: set[str], derived: set[str], widest: Widest, prefix: str) -> None:
         self._program, self._demanded, self._derived, self._prefix = program, demanded, derived, prefix
         self._aggregates = {aggregate.head: aggregate for aggregate in program.aggregates}
         keys = {name: aggregate.keys for name, aggregate in self._aggregates.items()}
@@ -84,6 +96,7 @@ class _Rewriting:
         self._rules: list[Rule] = []
         self._demands: dict[Rule, None] = {}
         self._made: list[CoreAggregate] = []
+        self._widest = widest
         self.whole: set[str] = set()
 
     def run(self) -> None:
@@ -124,6 +137,18 @@ class _Rewriting:
                 blamed = {versions[read]} if read in versions else {versions[name] for name in groups[head] if name in versions}
                 found |= blamed
         return found
+
+    def too_many(self) -> Widest:
+        """Of the predicates with too many versions, those that others make needless, since they are asked by some of the same columns."""
+        ways: dict[str, list[tuple[bool, ...]]] = {}
+        for name, bound in self._versions:
+            ways.setdefault(name, []).append(bound)
+        crowded = {name: bounds for name, bounds in ways.items() if len(bounds) > MOST}
+        found = {
+            name: [one for one in bounds if not any(other != one and _covers(other, one) for other in bounds)]
+            for name, bounds in crowded.items()
+        }
+        return {name: bounds for name, bounds in found.items() if len(bounds) < len(crowded[name])}
 
     def program(self) -> Program:
         """The program that this attempt has come to."""
@@ -177,6 +202,7 @@ class _Rewriting:
         self._made.append(replace(aggregate, head=version.name, source=read[0], needs=read[1]))
 
     def _version(self, name: str, bound: tuple[bool, ...]) -> Version:
+        bound = next((other for other in self._widest.get(name, ()) if _covers(other, bound)), bound)
         if (name, bound) not in self._versions:
             self._versions[name, bound] = version_of(name, bound, self._prefix)
             self._waiting.append(self._versions[name, bound])

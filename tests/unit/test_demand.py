@@ -155,10 +155,27 @@ def test_a_demand_that_would_go_through_its_own_negation_leaves_the_predicate_wh
 
 
 def test_functional_predicates_and_outputs_stay_whole() -> None:
-    text = "F[x] = y :- edge(x, y).\n.decl out(y: number) .output out\nout(y) :- F[1] = y.\n.decl size(x: number)\n.printsize size\nsize(x) :- path(x, 3)."
+    text = "F[x] = y :- edge(x, y).\n.decl out(y: number) .output out\nout(y) :- F[1] = y.\n"
+    text += ".decl size(x: number) .printsize size\nsize(x) :- path(x, 3)."
     db = Database(MAGIC + PATHS + text)
     assert set(db.on_demand) == {"path"}
     assert db["F"][1] == 2
+
+
+def test_of_too_many_versions_those_stand_for_others_that_are_asked_by_fewer_columns() -> None:
+    text = """.decl r(a: number, b: number, c: number) .decl p(a: number, b: number, c: number) .decl out(x: number) .output out
+    r(1, 2, 3). r(1, 2, 4). r(2, 2, 2). r(5, 3, 3).
+    p(a, b, c) :- r(a, b, c).
+    out(x) :- p(1, x, _).
+    out(x) :- p(1, 2, x).
+    out(x) :- p(x, 3, _).
+    out(x) :- p(2, x, 2).
+    """
+    db, other = Database(MAGIC + text), Database(MAGIC + text.replace("    out(x) :- p(2, x, 2).\n", ""))
+    assert versions(other) == {"p": ["p@bff", "p@bbf", "p@fbf"]}
+    assert versions(db) == {"p": ["p@bff", "p@fbf"]}
+    assert list(db["out"]) == [(2,), (3,), (4,), (5,)]
+    db.check()
 
 
 # --- what is asked to be on demand -------------------------------------------------------------------------------------------
