@@ -118,7 +118,7 @@ class GuardedStratum:
         if self._guard.subsumed and new:
             for name, rows in self._dominated(self._within, new).items():
                 self._leave(name, rows)
-                new[name] = _without(new[name], rows)
+                new[name] = new[name][self._storage.has(name, new[name])]
             new = {name: rows for name, rows in new.items() if len(rows)}
             for name, rows in self._dominated(self._because, new).items():
                 self._leave(name, rows)
@@ -178,26 +178,23 @@ class GuardedStratum:
 
 def _first_by_keys(rows: Words, keys: Sequence[tuple[int, ...]]) -> Words:
     """Of rows in the order in which they are taken, those that find all their keys free."""
+    numbered = [_numbered(rows[:, key]) for key in keys]
     if len(keys) == 1:
-        _, first = np.unique(rows[:, keys[0]], axis=0, return_index=True)
-        return rows[np.sort(first)]
-    taken: list[set[tuple[int, ...]]] = [set() for _ in keys]
-    columns = [list(map(tuple, rows[:, key].tolist())) for key in keys]
+        return rows[np.sort(np.unique(numbered[0], return_index=True)[1])]
+    taken = [bytearray(len(rows)) for _ in keys]
     kept: list[int] = []
-    for place, own in enumerate(zip(*columns, strict=True)):
-        if not any(key in known for key, known in zip(own, taken, strict=True)):
+    for place, own in enumerate(zip(*(numbers.tolist() for numbers in numbered), strict=True)):
+        if not any([flags[number] for number, flags in zip(own, taken, strict=True)]):
             kept.append(place)
-            for key, known in zip(own, taken, strict=True):
-                known.add(key)
+            for number, flags in zip(own, taken, strict=True):
+                flags[number] = 1
     return rows[kept]
 
 
-def _without(rows: Words, others: Words) -> Words:
-    """Distinct rows without those of `others`, which are among them and sorted."""
-    both = np.concatenate((rows, others))
-    order = np.lexsort(both.T[::-1])
-    both = both[order]
-    same = np.zeros(len(both), bool)
-    same[1:] = np.all(both[1:] == both[:-1], axis=1)
-    same[:-1] |= same[1:]
-    return np.ascontiguousarray(both[~same])
+def _numbered(columns: Words) -> Words:
+    """A number below the number of rows for each row, the same for equal rows."""
+    numbers = np.zeros(len(columns), np.int64)
+    for column in columns.T:
+        numbers = numbers * len(columns) + np.unique(column, return_inverse=True)[1]
+        numbers = np.unique(numbers, return_inverse=True)[1]
+    return numbers
