@@ -221,7 +221,7 @@ class Inlining:
         branches = [branch for rule in rules if (branch := self._branch(atom, rule, span, where != "plain")) is not None]
         if not branches:
             yield Truth(False, atom.span)
-        elif len(branches) == 1 and (where == "plain" or (where == "wild" and _is_plain(rules))):
+        elif len(branches) == 1 and (where == "plain" or (where == "wild" and all(map(_is_plain, rules)))):
             yield from branches[0].literals
         else:
             yield Disjunction(tuple(branches), atom.span)
@@ -279,9 +279,8 @@ def _size(literal: Literal) -> int:
             return 1
 
 
-def _is_plain(rules: Sequence[Rule]) -> bool:
-    """Whether each row of the only rule stands for one way in which its body holds."""
-    (rule,) = rules
+def _is_plain(rule: Rule) -> bool:
+    """Whether each row of the rule stands for one way in which its body holds."""
     wild = any(isinstance(term, Wildcard) for atom, _ in literal_atoms(rule.body) for term in atom.terms)
     return not wild and literal_names(rule.body) <= literal_names(rule.heads[0])
 

@@ -48,7 +48,7 @@ def outcome(db: datalog.Database, transaction: Transaction) -> str:
     return ""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(case=cases())
 def test_programs_give_the_same_with_inline_as_without(case: tuple[Drawn, list[Transaction]]) -> None:
     drawn, stream = case
