@@ -184,7 +184,7 @@ def _first_by_keys(rows: Words, keys: Sequence[tuple[int, ...]]) -> Words:
     taken = [bytearray(len(rows)) for _ in keys]
     kept: list[int] = []
     for place, own in enumerate(zip(*(numbers.tolist() for numbers in numbered), strict=True)):
-        if not any([flags[number] for number, flags in zip(own, taken, strict=True)]):
+        if not any(flags[number] for number, flags in zip(own, taken, strict=True)):
             kept.append(place)
             for number, flags in zip(own, taken, strict=True):
                 flags[number] = 1
