@@ -21,7 +21,7 @@ from datalog.analysis.inline import check_declared, inline_declarations, inlined
 from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
 from datalog.analysis.lattices import lattices_as_rules
-from datalog.analysis.numbers import check_numbers
+from datalog.analysis.numbers import check_inline_numbers, check_numbers
 from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.on_demand import wanted_on_demand
 from datalog.analysis.pragmas import is_of_papers, read_pragmas
@@ -82,6 +82,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
             facts += [fold_fact(head, findings, wraps) for head in heads]
         else:
             rules.append(_rule(clause, heads, translation, findings))
+    check_inline_numbers(rules, declared, findings)
     rules, inline = inlined(declared, {name: _signature(known[name], inference) for name in declared}, rules, facts, findings)
     edges = rule_edges(rules)
     check_recursion(known, edges, findings, {name for name, columns in known.items() if columns.functional})

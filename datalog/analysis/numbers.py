@@ -31,6 +31,17 @@ def check_numbers(rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], f
                 findings.add(call.span, f"`{AUTOINC}()` in a fact", f"{_BINDINGS}, and a fact has none")
 
 
+def check_inline_numbers(rules: Iterable[Rule], inline: Container[str], findings: Findings) -> None:
+    """Report each `autoinc()` in a rule that is to stand in others, and in an atom that a rule is to stand for."""
+    hint = "it would number the bindings of each rule in whose place it stands; leave out `inline`"
+    for rule in rules:
+        atoms = [atom for atom, _ in literal_atoms(rule.body) if atom.predicate in inline]
+        inlined = [head for head in rule.heads if head.predicate in inline]
+        for call, _ in _calls((*rule.heads, rule.body) if inlined else atoms, ""):
+            name = (inlined or atoms)[0].predicate
+            findings.add(call.span, f"`{AUTOINC}()` with the inline predicate `{name}`", hint)
+
+
 def refuse_numbers(body: Conjunction, findings: Findings) -> None:
     """Report each `autoinc()` in a query."""
     for call, _ in _calls((body,), ""):

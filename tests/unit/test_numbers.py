@@ -86,6 +86,13 @@ def test_autoinc_is_refused_where_there_is_nothing_to_number() -> None:
     assert refused(decl + "a(n) :- b(n), !(b(m), m > autoinc()).") == ["3: `autoinc()` within a negated group"]
 
 
+def test_autoinc_is_refused_with_inline_predicates() -> None:
+    decl = ".decl a(n: number)\n.decl b(n: number)\n.decl i(n: number) inline\n"
+    message = "`autoinc()` with the inline predicate `i`"
+    assert refused(decl + "i(autoinc()) :- b(_).\na(n) :- i(n).") == [f"4: {message}"]
+    assert refused(decl + "i(n) :- b(n).\na(n) :- b(n), i(autoinc()).") == [f"5: {message}"]
+
+
 def test_autoinc_is_refused_in_a_query() -> None:
     with pytest.raises(ProgramError, match="`autoinc\\(\\)` in a query"):
         Database(NAMES).query("name(x), n = autoinc()")
