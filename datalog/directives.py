@@ -25,6 +25,8 @@ def find_mistakes(directives: Iterable[Directive], predicates: Mapping[str, Pred
     found: list[Diagnostic] = []
     placed: list[tuple[Directive, Place]] = []
     for directive in directives:
+        if directive.kind == "limitsize":
+            found += _wrong_limit(directive)
         if directive.kind in ("printsize", "limitsize"):
             continue
         for message in unknown_parameters(directive):
@@ -39,6 +41,13 @@ def find_mistakes(directives: Iterable[Directive], predicates: Mapping[str, Pred
             found += _wrong_columns(directive, place, predicates)
             found += _wrong_defaults(directive, place, predicates)
     return [*found, *_overwritten(placed), *_read_twice(placed)]
+
+
+def _wrong_limit(directive: Directive) -> Iterator[Diagnostic]:
+    limits = [value for name, value in directive.parameters if name == "n"]
+    if len(limits) != 1 or not isinstance(limits[0], int) or limits[0] < 0:
+        message = "`.limitsize` takes one number of rows, n"
+        yield at(directive.span, message, f".limitsize {directive.predicates[0]}(n=1000)")
 
 
 def _wrong_columns(directive: Directive, place: Place, predicates: Mapping[str, Predicate]) -> Iterator[Diagnostic]:

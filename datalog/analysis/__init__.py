@@ -26,6 +26,7 @@ from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.on_demand import wanted_on_demand
 from datalog.analysis.pragmas import is_of_papers, read_pragmas
 from datalog.analysis.quantify import quantify
+from datalog.analysis.rounds import check_rounds
 from datalog.analysis.signatures import Columns, collect_signatures
 from datalog.analysis.subsumption import subsumptions_as_rules
 from datalog.analysis.subtypes import check_subtypes
@@ -59,6 +60,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     written, lattices = lattices_as_rules(written, findings)
     written = subsumptions_as_rules(written, findings)
     program = desugar(written, primitives)
+    check_rounds(program.clauses, findings)
     types = declare_types(program, findings)
     functors = declare_functors(program, types, findings)
     primitives = {**primitives, **with_functors(functors)}

@@ -2,7 +2,7 @@
 
     profit[s] = sell[s] - buy[s]     becomes   profit(s, =sell[s] - =buy[s]) ← sell(s, =sell[s]), buy(s, =buy[s])
     p(x, 1 + sum y : { q(x, y) })    becomes   p(x, 1 + =sum) … =sum = sum y : { q(x, y) }
-    p(recursive_iteration_cnt())     becomes   p(=round) ← @round(=round)
+    p(recursive_iteration_cnt())     becomes   p(=n) ← @round(=n)
     p(range(1, 9))                   becomes   p(=range) ← =range = range(1, 9)
     h(x) <- agg<<t = sum(y)>> q(x, y)  becomes  h(x) ← t = sum y : { q(x, y) }, which groups
     contains("a", x)                 becomes   contains("a", x) = true, unless a predicate has that name
@@ -164,7 +164,7 @@ class _Desugaring:
             case Application():
                 return self._application(term, beside)
             case Operation(name="recursive_iteration_cnt", arguments=()):
-                variable = self._fresh("=round", term)
+                variable = self._fresh("=recursive_iteration_cnt()", term)
                 beside.literals.append(Atom(ROUND, (variable,), term.span))
                 return variable
             case _ if self._stands_alone(term):

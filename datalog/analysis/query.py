@@ -12,9 +12,10 @@ from datalog.analysis.desugar import Primitives, desugar_body
 from datalog.analysis.findings import Findings
 from datalog.analysis.forms import check_terms
 from datalog.analysis.inline import Inlining
-from datalog.analysis.numbers import refuse_numbers
 from datalog.analysis.lattices import lattices_in_query
+from datalog.analysis.numbers import refuse_numbers
 from datalog.analysis.quantify import quantify
+from datalog.analysis.rounds import refuse_rounds
 from datalog.analysis.safety import check_safety, hidden_variables
 from datalog.analysis.signatures import Columns, check_arity, report_unknown
 from datalog.analysis.translate import Translation
@@ -22,6 +23,7 @@ from datalog.analysis.type_system import Types
 from datalog.analysis.types import Inference
 from datalog.analysis.walk import atoms
 from datalog.ir import formulas
+from datalog.ir.core import ROUND
 from datalog.ir.functors import with_functors
 from datalog.ir.occurrences import literal_variables
 from datalog.ir.primitives import PRIMITIVES
@@ -48,7 +50,10 @@ def analyse_query(
     }
     primitives = {**primitives, **with_functors(program.functors)}
     body = desugar_body(lattices_in_query(body, program.lattices, findings), known, primitives)
+    refuse_rounds(body, findings)
     for atom in atoms(body):
+        if atom.predicate == ROUND:
+            continue
         if atom.predicate in known:
             check_arity(atom, known[atom.predicate], findings)
         else:

@@ -71,7 +71,8 @@ def collect_signatures(program: Program, types: Types, functors: Container[str],
             if head.predicate not in known:
                 known[head.predicate] = _from_use(head, head.predicate in functional, head=True)
             elif known[head.predicate].delta_of:
-                findings.add(head.span, f"`{head.predicate}` is a predicate of `debug_delta`, and has no rules and no facts of its own")
+                message = f"`{head.predicate}` is a predicate of `debug_delta`, and has no rules and no facts of its own"
+                findings.add(head.span, message, f"its rows are those of `{known[head.predicate].delta_of}`")
     unknown: list[Atom] = []
     for rule in rules:
         for atom in atoms(rule.body):

@@ -62,7 +62,8 @@ def subsumptions_as_rules(program: Program, findings: Findings) -> Program:
 def _check(declaration: Declaration, dropped: dict[str, Subsumption], findings: Findings) -> None:
     names = [name for name in declaration.predicates if name in dropped]
     if not declaration.attributes and (names or "btree_delete" in declaration.qualifiers):
-        findings.add(declaration.span, "a predicate without columns has one row at most, which nothing subsumes")
+        message = "a predicate without columns has one row at most, which nothing subsumes"
+        findings.add(declaration.span, message, "give it columns, or drop the subsumption")
     elif names and declaration.functional:
         findings.add(declaration.span, f"`{names[0]}` is functional, and has a subsumption", "declare it as a relation")
     elif names and (kept := DIRECT.intersection(declaration.qualifiers)):

@@ -24,7 +24,7 @@ from datalog.analysis.signatures import Columns
 from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types, unknown_branch_hint
 from datalog.analysis.walk import leaves, operands, variables
-from datalog.ir.core import Type
+from datalog.ir.core import ROUND, Type
 from datalog.ir.functors import CALL, aggregate_of
 from datalog.ir.primitives import ANY, DECIMALS, TIMES, Allowed, Primitive, Slot
 from datalog.ir.structures import Shape, Structure
@@ -185,7 +185,8 @@ class Inference:
     def _column(self, predicate: str, column: int, span: Span) -> Cell:
         declared = self._known[predicate].types[column]
         if declared is not None:
-            return Cell(frozenset({declared}), f"column {column + 1} of `{predicate}`, {place(span)}")
+            whose = f"column {column + 1} of `{predicate}`" if predicate != ROUND else "the number of a round"
+            return Cell(frozenset({declared}), f"{whose}, {place(span)}")
         return self._open.setdefault((predicate, column), Cell(self._any))
 
     def _atom(self, atom: Atom, cells: dict[str, Cell]) -> None:

@@ -75,9 +75,9 @@ def _limits(program: Program) -> dict[str, int]:
     found: dict[str, int] = {}
     for directive in program.directives:
         for name in directive.predicates if directive.kind == "limitsize" else ():
-            count = dict(directive.parameters).get("n", 0)
-            assert isinstance(count, int), "directives have been checked"
-            found[name] = min(count, found.get(name, count))
+            count = dict(directive.parameters).get("n")
+            if isinstance(count, int):
+                found[name] = min(count, found.get(name, count))
     return found
 
 
