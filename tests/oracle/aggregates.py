@@ -14,6 +14,7 @@ from functools import reduce
 from operator import and_, or_, xor
 from typing import Any
 
+from tests.oracle.functors import FUNCTORS
 from tests.oracle.rules import Row, Value
 from tests.oracle.values import ordered, plain, scale_of, spelled, wrapped
 
@@ -22,6 +23,9 @@ def aggregate(function: str, rows: Sequence[Row], type: str, parameter: Any = No
     """The result of `type`, None if there is none. Raises OracleArithmeticError if 64 bits do not hold it."""
     if function == "count":
         return len(rows)
+    if function.startswith("@@"):
+        in_order: list[Any] = sorted((row[0] for row in rows), key=ordered)
+        return reduce(FUNCTORS[function[2:]].call, in_order, parameter)
     if not rows:
         return _zero(type) if function == "sum" else None
     values: list[Any] = sorted((row[0] for row in rows), key=ordered)

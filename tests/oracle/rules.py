@@ -50,7 +50,8 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Agg:
-    """`function arguments : { body }`, with a result of `type`. A `parameter` is written behind the arguments.
+    """`function arguments : { body }`, with a result of `type`. A `parameter` is written behind the arguments; of
+    one of the user's own, `@@f`, it is the initial value.
 
     Its groups are the values of those of its variables that come from outside (`tests.oracle.scopes`).
     """

@@ -149,6 +149,8 @@ class _Writer:
         body = self.body(term.body)
         if not (self.style.bare and len(term.body) == 1 and isinstance(term.body[0], Atom) and not term.body[0].bracketed):
             body = f"{{ {body} }}"
+        if term.function.startswith("@@") and term.parameter:
+            return f"{term.function} {self.terms(term.arguments)} : {self.term(term.parameter)}, {body}"
         return f"{term.function} {self.terms(arguments)} : {body}" if arguments else f"{term.function} : {body}"
 
     def constant(self, value: Value, type: str) -> str:

@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from tests.oracle.functors import FUNCTORS
 from tests.oracle.rules import Value
 
 RANGES = {"number": (-(2**63), 2**63 - 1), "unsigned": (0, 2**64 - 1)}
@@ -58,6 +59,9 @@ def scale_of(type: str) -> int | None:
 
 def compute(name: str, values: list[Any], type: str) -> Value:
     """One operation with a result of `type`. Raises OracleArithmeticError if the result does not exist or its type does not hold it."""
+    if name.startswith("@"):
+        called: Value = FUNCTORS[name[1:]].call(*values)
+        return called
     if name in ("-", "neg") and len(values) == 1:
         return wrapped(-Fraction(values[0]), type, f"-{values[0]}") if type != "float" else plain(-float(values[0]))
     if name in _ARITHMETIC:
