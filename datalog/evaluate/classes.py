@@ -17,6 +17,7 @@ from datalog.store.ranges import Ranges
 from datalog.store.storage import Storage
 from datalog.store.tally import A_BINDING, Tally
 
+FEW = 16  # pairs that are looked at one by one
 NO_ROWS = np.empty((0, 2), np.int64)
 
 
@@ -62,7 +63,14 @@ class Classes:
         return np.concatenate((rows, own))
 
     def split(self, gone: Words, pairs: Ranges) -> Words:
-        """The rows that go with pairs that are gone; `pairs` has those that are there now. Distinct, not sorted."""
+        """The rows that go with pairs that are gone; `pairs` has those that are there now. Distinct, not sorted.
+
+        Of few pairs it is first seen whether their elements have a neighbour in common, as they mostly do where there are many pairs: then
+        they hold nothing together that others do not."""
+        if len(gone) <= FEW:
+            gone = gone[[not _are_close(one, other, pairs) for one, other in gone.tolist()]]
+        if not len(gone):
+            return NO_ROWS
         labels = self.labels_of(np.unique(gone))
         members, outer = self.members_of(labels)
         left, held = pairs_within(members, pairs)
@@ -150,6 +158,25 @@ def pairs_within(members: Words, pairs: Ranges) -> tuple[Words, Flags]:
     held[found.which] = True
     held[places[within]] = True
     return np.column_stack((found.which[within], places[within])), held
+
+
+def _are_close(one: int, other: int, pairs: Ranges) -> bool:
+    """Whether pairs join the two elements directly or by a third one, as far as pairs tell that begin with one of the two."""
+    ends = np.array([[one], [other]])
+    found = pairs.rows(ends, ends)
+    after, behind = found.rows[found.which == 0, 1], found.rows[found.which == 1, 1]
+    if one == other:
+        return len(after) > 0
+    if len(np.intersect1d(after, behind, assume_unique=True)):
+        return True
+    steps = np.concatenate((_beside(after, other), _beside(behind, one), [[one, other], [other, one]]))
+    return bool((pairs.fold(steps, steps)[1] > 0).any())
+
+
+def _beside(elements: Words, other: int) -> Words:
+    """The pairs that would join each of the elements to another one."""
+    pairs = np.column_stack((elements, np.full(len(elements), other)))
+    return np.concatenate((pairs, pairs[:, ::-1]))
 
 
 def _numbered(pairs: Words) -> tuple[Words, Words]:
