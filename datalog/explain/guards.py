@@ -20,8 +20,10 @@ LEFT = "from rows that have left since"
 
 
 def whole(bench: Workbench, name: str) -> str:
-    """The predicate of all rows that a predicate is given and derives."""
-    return name + ALL if name + ALL in bench.program.predicates else name
+    """The predicate of all rows that a predicate is given and derives, if some of these are its own."""
+    predicates = bench.program.predicates
+    is_left = name + ALL in predicates and (name + SUBSUMED in predicates or bool(predicates[name].choices))
+    return name + ALL if is_left else name  # else an aggregate joins them (`datalog.rewrite.join_lattices`)
 
 
 def count_rounds(bench: Workbench, numbers: np.ndarray | None = None) -> None:

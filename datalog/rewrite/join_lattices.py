@@ -17,7 +17,6 @@ from datalog.analysis.subsumption import SUFFIX
 from datalog.ir.formulas import Aggregation, Atom, Conjunction, Literal, Program, Rule, Signature, Variable, Wildcard
 from datalog.ir.functors import CALL
 from datalog.rewrite.guards import ALL
-from datalog.syntax.tree import NOWHERE
 
 
 def join_lattices(program: Program) -> Program:
@@ -30,8 +29,12 @@ def join_lattices(program: Program) -> Program:
     apart = {name for name in program.lattices if len(groups[name]) == 1 and name not in following.get(name, ())}
     hidden = {name + SUFFIX for name in apart}
     rules: list[Rule] = []
+    texts: dict[str, str] = {}
     for rule in program.rules:
-        if rule.heads[0].predicate in hidden or (rule.heads[0].predicate in apart and _joins(rule, program)):
+        if rule.heads[0].predicate in hidden:
+            continue
+        if rule.heads[0].predicate in apart and _joins(rule, program):
+            texts[rule.heads[0].predicate] = rule.text
             continue
         heads = tuple(replace(head, predicate=head.predicate + ALL) if head.predicate in apart else head for head in rule.heads)
         rules.append(rule if heads == rule.heads else quantify(heads, rule.body, rule.span, rule.text))
@@ -39,7 +42,7 @@ def join_lattices(program: Program) -> Program:
     for name in sorted(apart):
         every = replace(signatures[name], name=name + ALL, hidden=True)
         signatures[every.name] = every
-        rules.append(_joined(signatures[name], every.name, program))
+        rules.append(_joined(signatures[name], every.name, program, texts[name]))
     return replace(program, rules=tuple(rules), signatures=signatures)
 
 
@@ -49,14 +52,13 @@ def _joins(rule: Rule, program: Program) -> bool:
     return name in program.lattices and rule.span == program.signatures[name].span
 
 
-def _joined(signature: Signature, every: str, program: Program) -> Rule:
-    name, lattices = signature.name, program.lattices[signature.name]
+def _joined(signature: Signature, every: str, program: Program, text: str) -> Rule:
+    name, span, lattices = signature.name, signature.span, program.lattices[signature.name]
     columns = [Variable(column, type_) for column, type_ in zip(signature.attributes, signature.types, strict=True)]
     literals: list[Literal] = []
     for at, lattice in sorted(lattices.items()):
         value = replace(columns[at], name=f"{columns[at].name}'")
         terms = (value if place == at else Wildcard(one.type) if place in lattices else one for place, one in enumerate(columns))
-        rows = Conjunction((), (Atom(every, tuple(terms)),))
-        literals.append(Aggregation(columns[at], CALL + lattice.lub, (value, value), rows, True))
-    text = f"what joins the rows of {name}({', '.join(signature.attributes)})"
-    return quantify([Atom(name, tuple(columns))], Conjunction((), tuple(literals)), NOWHERE, text)
+        rows = Conjunction((), (Atom(every, tuple(terms), span),), span)
+        literals.append(Aggregation(columns[at], CALL + lattice.lub, (value, value), rows, True, span))
+    return quantify([Atom(name, tuple(columns), span)], Conjunction((), tuple(literals), span), span, text)
