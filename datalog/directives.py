@@ -24,10 +24,12 @@ def find_mistakes(directives: Iterable[Directive], predicates: Mapping[str, Pred
     not admit. Warns of parameters that nobody knows."""
     found: list[Diagnostic] = []
     placed: list[tuple[Directive, Place]] = []
+    sizes: dict[tuple[str, str], Directive] = {}
     for directive in directives:
         if directive.kind == "limitsize":
             found += _wrong_limit(directive)
         if directive.kind in ("printsize", "limitsize"):
+            found += _said_twice(directive, sizes)
             continue
         for message in unknown_parameters(directive):
             warnings.warn_explicit(IgnoredParameter(message), None, directive.span.file, directive.span.line)
@@ -48,6 +50,15 @@ def _wrong_limit(directive: Directive) -> Iterator[Diagnostic]:
     if len(limits) != 1 or not isinstance(limits[0], int) or limits[0] < 0:
         message = "`.limitsize` takes one number of rows, n"
         yield at(directive.span, message, f".limitsize {directive.predicates[0]}(n=1000)")
+
+
+def _said_twice(directive: Directive, sizes: dict[tuple[str, str], Directive]) -> Iterator[Diagnostic]:
+    """A size that is printed or limited a second time; `sizes` has the directives before."""
+    for name in directive.predicates:
+        first = sizes.setdefault((directive.kind, name), directive)
+        if first is not directive or directive.predicates.count(name) > 1:
+            yield at(directive.span, f"a second `.{directive.kind}` of {name}", f"the first is at line {first.span.line}")
+            return
 
 
 def _wrong_columns(directive: Directive, place: Place, predicates: Mapping[str, Predicate]) -> Iterator[Diagnostic]:

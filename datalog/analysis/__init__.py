@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
 from datalog.analysis.desugar import Primitives, desugar
-from datalog.analysis.equivalences import check_kept_once, equivalences
+from datalog.analysis.equivalences import equivalences
 from datalog.analysis.findings import Findings
 from datalog.analysis.folding import fold_fact, is_folded
 from datalog.analysis.forms import check_forms, is_fact
@@ -22,9 +22,9 @@ from datalog.analysis.instantiate import instantiate
 from datalog.analysis.join_plans import join_plans
 from datalog.analysis.lattices import lattices_as_rules
 from datalog.analysis.numbers import check_inline_numbers, check_numbers
-from datalog.analysis.old_qualifiers import expand_old_qualifiers
 from datalog.analysis.on_demand import wanted_on_demand
 from datalog.analysis.pragmas import is_of_papers, read_pragmas
+from datalog.analysis.qualifiers import check_qualifiers, expand_old_qualifiers
 from datalog.analysis.quantify import quantify
 from datalog.analysis.rounds import check_rounds
 from datalog.analysis.signatures import Columns, collect_signatures
@@ -50,8 +50,9 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     Raises ProgramError with all errors of the program, in the order of its text.
     """
     findings = Findings(written.text)
-    written = expand_old_qualifiers(instantiate(written, findings))
-    check_kept_once(written, findings)
+    written = instantiate(written, findings)
+    check_qualifiers(written, findings)
+    written = expand_old_qualifiers(written)
     refuse_unsupported(written, findings)
     declared = inline_declarations(written)
     check_declared(declared, written, findings)
@@ -72,7 +73,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     for clause in clauses:
         check_forms(clause, primitives, findings)
     inference.settle()
-    for clause in clauses if types.has_subtypes else ():
+    for clause in clauses if types.has_subtypes and types.are_right else ():
         check_subtypes(clause, types, known, inference, findings)
 
     facts: list[formulas.Atom] = []

@@ -57,7 +57,8 @@ def recursion_of(rule: Rule, groups: Mapping[str, frozenset[str]]) -> frozenset[
 def check_recursion(
     nodes: Iterable[str], edges: Sequence[Edge], findings: Findings, functional: Collection[str] = (), hint: str = ""
 ) -> None:
-    """Report each negated or aggregated edge within a component, and each edge of a `functional` head, with a shortest cycle.
+    """Report each negated or aggregated edge within a component, and each edge of a `functional` head, with a shortest cycle. Of the
+    negations in one cycle the last is reported, which closes it.
 
     Of several edges at one place between predicates of the engine's own one is reported: an aggregate stands for itself and for
     the negation that says what it gives for nothing.
@@ -65,21 +66,28 @@ def check_recursion(
     groups = component_of(nodes, edges)
     following = successors(edges)
     reported: set[tuple[str, str] | Span] = set()
+    closing: dict[frozenset[str], tuple[Span, str]] = {}  # of several negations in one cycle, the last one
     for head, predicate, under, span in sorted(edges, key=lambda edge: edge[2] != "aggregated"):
         known = span if _is_hidden(head) or _is_hidden(predicate) else (head, predicate)
         if predicate not in groups.get(head, ()) or known in reported or not (under or head in functional):
             continue
         reported.add(known)
-        cycle = _shown([head, *_shortest_path(predicate, head, following, groups[head])], under == "negated")
-        if under:
-            noun = "negation" if under == "negated" else "an aggregate"
-            findings.add(span, f"{noun} through recursion: {cycle}", hint or _HINTS[under])
+        path = [head, *_shortest_path(predicate, head, following, groups[head])]
+        cycle = _shown(path, under == "negated")
+        if under == "negated":
+            members = frozenset(path)
+            if members not in closing or closing[members][0].start <= span.start:
+                closing[members] = span, cycle
+        elif under:
+            findings.add(span, f"an aggregate through recursion: {cycle}", hint or _HINTS[under])
         else:
             findings.add(
                 span,
                 f"a functional predicate through recursion: {cycle}",
                 f"declare `{head}` as a relation, with the value as its last column",
             )
+    for span, cycle in closing.values():
+        findings.add(span, f"negation through recursion: {cycle}", hint or _HINTS["negated"])
 
 
 def _is_hidden(predicate: str) -> bool:

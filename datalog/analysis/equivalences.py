@@ -6,7 +6,6 @@ from datalog.analysis.findings import Findings
 from datalog.syntax.tree import Declaration, Program, Span
 
 EQREL = "eqrel"
-_KEPT = ("btree", "brie", "btree_delete", EQREL)
 _HINT = "an equivalence has two columns of one type: .decl same(x: T, y: T) eqrel"
 
 
@@ -17,15 +16,6 @@ def equivalences(program: Program, findings: Findings) -> dict[str, Span]:
         if isinstance(clause, Declaration) and EQREL in clause.qualifiers and _is_binary(clause, findings):
             found.update(dict.fromkeys(clause.predicates, clause.span))
     return found
-
-
-def check_kept_once(program: Program, findings: Findings) -> None:
-    """Report declarations that say twice how rows are kept."""
-    for clause in program.clauses:
-        words = [word for word in clause.qualifiers if word in _KEPT] if isinstance(clause, Declaration) else []
-        if len(words) > 1 and set(words) != {"btree_delete"}:
-            hint = "one of btree, brie, btree_delete and eqrel says how rows are kept"
-            findings.add(clause.span, f"`{words[1]}` after `{words[0]}`", hint)
 
 
 def _is_binary(declaration: Declaration, findings: Findings) -> bool:

@@ -156,6 +156,9 @@ def _declared(program: Program, types: Types, findings: Findings) -> dict[str, C
                 findings.add(attribute.span, f"column `{attribute.name}` is declared twice", "each column needs a name of its own")
             seen.add(attribute.name)
         for name in clause.predicates:
+            if name in types.declared:
+                hint = f"the type is declared at {place(types.declared[name].span)}; in Soufflé both have one namespace"
+                findings.add(clause.span, f"`{name}` is the name of a type, too", hint)
             if name in known:
                 findings.add(clause.span, f"`{name}` is declared twice", f"the first is at {place(known[name].span)}")
                 continue

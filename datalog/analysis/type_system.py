@@ -34,14 +34,19 @@ class Types:
 
     def __init__(self, bases: Mapping[str, Type | None], declared: Mapping[str, AnyType] | None = None) -> None:
         self.bases = bases
-        self._declared = declared or {}
+        self.declared = declared or {}
         self.structures = frozenset(base for base in bases.values() if isinstance(base, Structure))
         self._of_branch = {shape.name: one for one in self.structures if not one.record for shape in one.shapes}
 
     @property
     def has_subtypes(self) -> bool:
         """Whether the program tells types apart that are one at run time."""
-        return any(isinstance(one, UnionDeclaration) or getattr(one, "subtype", False) for one in self._declared.values())
+        return any(isinstance(one, UnionDeclaration) or getattr(one, "subtype", False) for one in self.declared.values())
+
+    @property
+    def are_right(self) -> bool:
+        """Whether nothing is wrong with what any of them is at run time; else rules cannot be judged by them."""
+        return None not in self.bases.values()
 
     @property
     def any(self) -> Allowed:
@@ -65,7 +70,7 @@ class Types:
 
     def meant(self, name: str) -> str:
         """The name that an alias stands for in the end."""
-        while isinstance(declared := self._declared.get(name), TypeDeclaration) and not declared.subtype:
+        while isinstance(declared := self.declared.get(name), TypeDeclaration) and not declared.subtype:
             name = declared.base
         return name
 
@@ -76,7 +81,7 @@ class Types:
 
     def members(self, name: str) -> tuple[str, ...]:
         """The members of a union, as they are meant; empty for all other types."""
-        declared = self._declared.get(self.meant(name))
+        declared = self.declared.get(self.meant(name))
         return tuple(map(self.meant, declared.members)) if isinstance(declared, UnionDeclaration) else ()
 
     def is_subtype(self, name: str, other: str) -> bool:
@@ -87,7 +92,7 @@ class Types:
         own = self.members(name)
         if own:
             return all(self.is_subtype(member, other) for member in own)
-        declared = self._declared.get(name)
+        declared = self.declared.get(name)
         if isinstance(declared, TypeDeclaration) and self.is_subtype(declared.base, other):
             return True
         return any(self.is_subtype(name, member) for member in self.members(other))
@@ -122,6 +127,7 @@ class _Declarations:
         self._declared, self._findings = declared, findings
         self._bases: dict[str, Type | None] = dict(PRIMITIVES)
         self._branches: dict[str, AlgebraicDeclaration] = {}
+        self._circular: set[str] = set()
 
     def resolved(self) -> Types:
         structures = [one for one in self._declared.values() if isinstance(one, RecordDeclaration | AlgebraicDeclaration)]
@@ -140,6 +146,7 @@ class _Declarations:
             return self._bases[name]
         if name in above:
             cycle = above[above.index(name) :]
+            self._circular.update(cycle)
             for at, member in enumerate(cycle):
                 around = " → ".join((*cycle[at:], *cycle[: at + 1]))
                 hint = f"one of them must be a {LISTED}"
@@ -150,6 +157,8 @@ class _Declarations:
         above = (*above, name)
         if isinstance(declared, TypeDeclaration):
             base = self._part(declared.base, declared, above)
+            if base is None and declared.base in self._circular and name not in self._circular:
+                self._findings.add(declared.span, f"type `{name}` is another name for `{declared.base}`, which is defined by itself")
             below = self._declared.get(declared.base)
             if declared.subtype and isinstance(below, RecordDeclaration | UnionDeclaration):
                 what = "union" if isinstance(below, UnionDeclaration) else "record type"

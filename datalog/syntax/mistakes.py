@@ -52,6 +52,7 @@ class Mistake:
 
     diagnostic: Diagnostic
     resume: int | None
+    also: tuple[Diagnostic, ...] = ()  # of the same mistake, at another place
 
 
 def explain(source: Source, clause: int, stopped: int, expected: frozenset[str]) -> Mistake:
@@ -65,7 +66,8 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
         return unfinished
     if stopped == len(text) and {"FACT", "RBRACE"} <= expected and (opening := _open_component(text)) is not None:
         hint = "its clauses stand between braces, and the closing one is missing"
-        return Mistake(source.diagnostic("this component does not end", opening, opening + len(".comp"), hint), None)
+        end = source.diagnostic("the text ends within a component", last := len(text.rstrip()), last + 1, "write `}`")
+        return Mistake(source.diagnostic("this component does not end", opening, opening + len(".comp"), hint), None, (end,))
     before = list(takewhile(lambda token: token.start() < stopped, tokens(text, clause)))
     found = next(tokens(text, stopped), None)
     begins_line = found is not None and (not before or "\n" in text[before[-1].end() : found.start()])

@@ -74,7 +74,7 @@ def _parse(text: str, file: str, start: str, base: int) -> Program | Conjunction
                 stopped = len(text) if at_end else begin + (error.pos_in_stream or 0)
                 expected = error.interactive_parser.accepts()  # type: ignore[no-untyped-call]  # Lark leaves it without annotations
                 mistake = explain(source, builder.finished, stopped, frozenset(expected))
-                diagnostics.append(mistake.diagnostic)
+                diagnostics += (mistake.diagnostic, *mistake.also)
                 resume = mistake.resume if start == "program" else None
             diagnostics.extend(builder.findings.values())
         builder.reset(Source("", ""))

@@ -1,4 +1,6 @@
-"""`input`, `output` and `printsize` behind a declaration, as old programs have them, become directives."""
+"""The words behind a declaration: what cannot be said together, and those of old programs.
+
+`input`, `output` and `printsize` become directives."""
 
 from __future__ import annotations
 
@@ -6,9 +8,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, cast
 
+from datalog.analysis.findings import Findings
 from datalog.syntax.tree import Clause, Declaration, Directive, Program
 
+_KEPT = ("btree", "brie", "btree_delete", "eqrel")
 OLD = ("input", "output", "printsize")
+
+
+def check_qualifiers(program: Program, findings: Findings) -> None:
+    """Report declarations that say a word twice, or twice how rows are kept."""
+    for clause in program.clauses:
+        words = clause.qualifiers if isinstance(clause, Declaration) else ()
+        kept = [word for word in words if word in _KEPT]
+        if len(kept) > 1 and set(kept) != {"btree_delete"}:
+            hint = "one of btree, brie, btree_delete and eqrel says how rows are kept"
+            findings.add(clause.span, f"`{kept[1]}` after `{kept[0]}`", hint)
+        for word in sorted({word for word in words if words.count(word) > 1 and word not in _KEPT}):
+            findings.add(clause.span, f"`{word}` stands twice behind one declaration", "once says it")
 
 
 def expand_old_qualifiers(program: Program) -> Program:
