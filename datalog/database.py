@@ -352,7 +352,7 @@ class Database:
 
         Raises FunctionError also if there is a function of that name already.
         """
-        from datalog.functions import Function, function
+        from datalog.functions import function
 
         if len(arguments) == 1 and callable(arguments[0]):
             return self._know(arguments[0], lambda call: function(call, returns=returns, columns=columns, name=name), name, columns)
@@ -507,7 +507,7 @@ class Database:
         self._functors.declared(self._program.functors)
         self._bind(called_in(core.rules, core.strata))
 
-    def _bind(self, called: Collection[str]) -> None:
+    def _bind(self, called: set[str]) -> None:
         """Find the functions of functors that are called."""
         if called:
             with quoting(self._program.text, self.file):

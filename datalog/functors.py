@@ -91,14 +91,14 @@ class Functors:
             if name not in declared:
                 raise error
 
-    def bind(self, functors: Mapping[str, Functor], called: Collection[str], values: Values) -> dict[str, UserFunction]:
+    def bind(self, functors: Mapping[str, Functor], called: set[str], values: Values) -> dict[str, UserFunction]:
         """The functions of the functors that are called, by how terms call them; always for the values of one database.
 
         Raises ProgramError with the places of all functors that there is no function for, FunctionError for a library that cannot be read.
         """
         found: dict[str, UserFunction] = {}
         missing: list[Diagnostic] = []
-        for name in sorted(called):
+        for name in sorted(functors.keys() & called):  # what is not declared tells its types
             functor = functors[name]
             try:
                 if functor not in self._bound:

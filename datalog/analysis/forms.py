@@ -7,7 +7,7 @@ from datalog.analysis.findings import Findings, did_you_mean
 from datalog.analysis.hints import GREATEST_SCALE, aggregate_hint
 from datalog.analysis.types import named, scale_of
 from datalog.analysis.walk import leaves, subterms, terms
-from datalog.ir.functors import CALL, aggregate_of
+from datalog.ir.functors import CALL, aggregate_of, folded_by
 from datalog.ir.primitives import AGGREGATES, is_fold
 from datalog.syntax.aggregates import OTHER_NAMES
 from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
@@ -105,7 +105,7 @@ def _check_aggregate(aggregate: Aggregate, primitives: Primitives, findings: Fin
 
 def _check_fold(aggregate: Aggregate, known: bool, primitives: Primitives, findings: Findings) -> None:
     name = aggregate.function.removeprefix(CALL)
-    if name not in primitives:
+    if not folded_by(aggregate.function, primitives):
         hint = did_you_mean(name, [known for known in primitives if known.startswith(CALL)])
         declaration = f"declare it: .functor {name[1:]}(so_far: number, next: number): number"
         findings.add(aggregate.span, f"functor `{name}` is not declared", hint or declaration)

@@ -21,6 +21,7 @@ from datalog.evaluate.conversions import FROM_TEXT
 from datalog.evaluate.dates import between, calendar_part, convert, later
 from datalog.evaluate.patterns import BadPattern, compiled
 from datalog.ir.core import PyValue, Type
+from datalog.ir.functors import CALL
 from datalog.ir.primitives import CAST, ORDER
 from datalog.ir.spelling import spell_value
 from datalog.ir.structures import WHICH, Structure, is_structural, shape_made
@@ -56,7 +57,7 @@ class ColumnFunctions:
 
     def compute(self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]) -> Computed:
         """Result codes of n distinct rows of arguments, one int64[n] of codes an argument, and why a row has no value."""
-        function = self.known.get(name) or self.functors.get(name)
+        function = self.known.get(name) or self.functors.get(name) or self.known.get(name.removeprefix(CALL))
         if function is not None:
             return self._call(function, columns)
         if is_structural(name):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from datalog.ir.core import Apply, CoreRule, Expression, Stratum, Type
-from datalog.ir.primitives import AGGREGATES, AggregateFunction, Primitive, Slot, is_fold
+from datalog.ir.primitives import AGGREGATES, PRIMITIVES, AggregateFunction, Primitive, Slot, is_fold
 from datalog.syntax.tree import NOWHERE, Span
 
 CALL = "@"  # before the name of a functor in a term, and twice in an aggregate
@@ -38,11 +38,18 @@ def with_functors(functors: Mapping[str, Functor]) -> dict[str, tuple[Primitive,
     return {f"{CALL}{name}": (functor.primitive,) for name, functor in functors.items()}
 
 
+def folded_by(name: str, primitives: Mapping[str, tuple[Primitive, ...]]) -> tuple[Primitive, ...]:
+    """What an aggregate of the user's own may fold by: the functor of its name, or else a Python function that tells its types."""
+    functor = name.removeprefix(CALL)
+    own = functor.removeprefix(CALL)
+    return primitives.get(functor, () if own in PRIMITIVES else primitives.get(own, ()))
+
+
 def aggregate_of(name: str, primitives: Mapping[str, tuple[Primitive, ...]]) -> AggregateFunction | None:
     """The aggregate of a name; one of the user's own folds by the functor or function of that name, if it is of two arguments."""
     if not is_fold(name):
         return AGGREGATES.get(name)
-    for primitive in primitives.get(name.removeprefix(CALL), ()):
+    for primitive in folded_by(name, primitives):
         if len(primitive.arguments) == 2 and primitive.arguments[0].types == primitive.result.types:
             return AggregateFunction(name, primitive.arguments, primitive.result)
     return None
