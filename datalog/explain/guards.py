@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from datalog.explain.facts import Codes, Fact, show_row
+from datalog.explain.literals import kind_of
 from datalog.explain.workbench import Workbench
 from datalog.ir.core import NO_GUARD, ROUND, CoreRule, Type
 
@@ -20,10 +21,10 @@ LEFT = "from rows that have left since"
 
 
 def whole(bench: Workbench, name: str) -> str:
-    """The predicate of all rows that a predicate is given and derives, if some of these are its own."""
-    predicates = bench.program.predicates
-    is_left = name + ALL in predicates and (name + SUBSUMED in predicates or bool(predicates[name].choices))
-    return name + ALL if is_left else name  # else an aggregate joins them (`datalog.rewrite.join_lattices`)
+    """The predicate of all rows that a predicate is given and derives, if its own rows are some of these. (Of columns of lattices an
+    aggregate joins them, see `datalog.rewrite.join_lattices`.)"""
+    read = {atom.predicate for rule in bench.rules.get(name, []) for atom in rule.atoms}
+    return name + ALL if read & {name + ALL, name + CHOSEN} else name
 
 
 def count_rounds(bench: Workbench, numbers: np.ndarray | None = None) -> None:
@@ -70,11 +71,27 @@ def _reasons(bench: Workbench, name: str, codes: Codes) -> Iterator[str]:
         greater = _dominating(bench, rule, codes)
         if greater is not None:
             yield f"{show_row(predicate, greater, bench.values)} subsumes it, by {rule.text}"
+    if not predicate.choices:
+        yield from _extremes(bench, name, row)
     if name + SUBSUMED in bench.program.predicates:
         yield "a row subsumed it that has left since, or it subsumed each other with a row"
     limited = [f"{one} has {limit} rows" for one, limit in guard.limits.items() if storage.size(one) >= limit]
     if limited:
         yield f"the recursion has ended, since {' and '.join(limited)}"
+
+
+def _extremes(bench: Workbench, name: str, row: np.ndarray) -> Iterator[str]:
+    """The rows that are left of the same group, where a subsumption keeps extremes (`datalog.rewrite.extremes`)."""
+    standing = bench.storage.rows(name)
+    for rule in bench.rules.get(name, []):
+        for atom in rule.atoms:
+            if kind_of(atom.predicate) == "agg" and whole(bench, name) != name:
+                groups = atom.columns[: bench.aggregates[atom.predicate].groups]
+                key = [rule.head_columns.index(column) for column in groups if column is not None]
+                same = standing[(standing[:, key] == row[:, key]).all(axis=1)]
+                if len(same):
+                    shown = show_row(bench.program.predicates[name], tuple(same[0].tolist()), bench.values)
+                    yield f"{shown} subsumes it, by {rule.text}"
 
 
 def _chosen(bench: Workbench, name: str) -> str:

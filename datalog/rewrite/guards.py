@@ -10,6 +10,10 @@ what p's rules derive and what it is given becomes `p@all`, and of that stays
     p@subsumed(x, y1) ← p@chosen(x, y1), p@chosen(x, y2), b(y1, y2), y1 ≠ y2
     p(x, y) ← p@chosen(x, y), !p@subsumed(x, y)
 
+A subsumption that says no more than that one column is less, or greater, keeps the extremes of groups, as an aggregate:
+
+    p(x, _, c1) <= p(x, _, c2) :- c2 < c1.     becomes     p(x, y, c) ← p@all(x, y, c), c = min c' : { p@all(x, _, c') }
+
 The body of a subsumption that mentions p itself means p before anything leaves it. The rows of `debug_delta(p)` are those of p, all of
 round 0, and `recursive_iteration_cnt()` is 0 in rules that are not recursive.
 
@@ -43,6 +47,7 @@ from datalog.ir.formulas import (
     Wildcard,
 )
 from datalog.ir.structures import Structure
+from datalog.rewrite.extremes import extreme_of
 from datalog.syntax.tree import NOWHERE
 
 ALL, CHOSEN = "@all", "@chosen"
@@ -91,6 +96,7 @@ class _Lowering:
     signatures: dict[str, Signature] = field(default_factory=dict)
     guard: Guard = field(default_factory=Guard)
     _inputs: dict[str, str] = field(default_factory=dict)  # where what is derived for a predicate goes
+    _dropped: set[str] = field(default_factory=set)  # predicates of dominated rows that nothing need be known of
     _groups: dict[str, frozenset[str]] = field(default_factory=dict)
     _recursive: set[str] = field(default_factory=set)
 
@@ -112,7 +118,8 @@ class _Lowering:
                     subsumed[name] = name + SUFFIX
             elif signature.choices or name + SUFFIX in self.signatures:
                 choices.update(self._in_steps(signature))
-        self.rules = [*map(self._rule, self.program.rules), *self.rules]
+        kept = [rule for rule in self.program.rules if rule.heads[0].predicate not in self._dropped]
+        self.rules = [*map(self._rule, kept), *self.rules]
         limits = {name: limit for name, limit in self.limits.items() if name in self._recursive}
         counted = {head.predicate for rule in self.rules if _counts(rule) for head in rule.heads}
         rounds = frozenset().union(
@@ -151,6 +158,13 @@ class _Lowering:
         if signature.choices and not _is_one_minimum(signature):
             left[name if dominated not in self.signatures else every] = signature.choices
         columns = _variables(signature)
+        dominating = [rule for rule in self.program.rules if rule.heads[0].predicate == dominated]
+        extreme = extreme_of(dominating[0]) if len(dominating) == 1 and not signature.choices else None
+        if extreme is not None:  # then nothing need be known of dominated rows
+            self._add(signature, name, [Atom(every, columns), extreme.literal(every, columns)], dominating[0].text)
+            self._dropped.add(dominated)
+            del self.signatures[dominated]
+            return {}
         if signature.choices and not left:
             chosen = self._hidden(signature, CHOSEN) if dominated in self.signatures else name
             self._add(signature, chosen, [Atom(every, columns), *_least(every, columns, signature.choices[0])])
@@ -167,9 +181,9 @@ class _Lowering:
         self.signatures[name] = replace(signature, name=name, hidden=True, choices=())
         return name
 
-    def _add(self, signature: Signature, head: str, body: list[Literal]) -> None:
+    def _add(self, signature: Signature, head: str, body: list[Literal], text: str = "") -> None:
         columns = _variables(signature)
-        text = f"what is left of {signature.name}({', '.join(signature.attributes)})"
+        text = text or f"what is left of {signature.name}({', '.join(signature.attributes)})"
         self.rules.append(quantify([Atom(head, columns)], Conjunction((), tuple(body)), NOWHERE, text))
 
     # --- the program's own rules --------------------------------------------------------------------------------------------

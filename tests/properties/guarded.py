@@ -54,12 +54,24 @@ class Maker:
 
     def subsumption(self, name: str) -> Subsumption:
         self.bound = {}
+        if self.random.random() < 0.3:
+            return self.extreme(name)
         sides = [Atom(name, tuple(self.term(type) for type in self.types[name])) for _ in range(2)]
         body = self.body(self.random.choice((0, 0, 0, 1)), True)
         for one, other in zip(sides[0].terms, sides[1].terms, strict=True):
             if isinstance(one, Var) and isinstance(other, Var) and one != other and self.random.random() < 0.7:
                 body.append(Compare(self.random.choice(("<", "<=", ">", ">=", "!=")), one, other))
         return Subsumption(sides[0], sides[1], tuple(body))
+
+    def extreme(self, name: str) -> Subsumption:
+        """One column is compared, each of the others is in common, or anything."""
+        width = len(self.types[name])
+        compared = self.random.randrange(width)
+        common = [self.random.random() < 0.5 for _ in range(width)]
+        less = tuple(Var(f"x{at}") for at in range(width))
+        greater = tuple(Var(f"{'x' if common[at] and at != compared else 'y'}{at}") for at in range(width))
+        test = Compare(self.random.choice(("<", "<=", ">", ">=")), *self.random.sample((less[compared], greater[compared]), 2))
+        return Subsumption(Atom(name, less), Atom(name, greater), (test,))
 
     def body(self, atoms: int, recursive: bool) -> list[Literal]:
         known = list(GIVEN) + (self.derived * 2 if recursive else [])
