@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from tests.oracle.rules import Compare, Const, Op, Term, Test, Value, Var
+from tests.oracle.rules import Compare, Const, Literal, Not, Op, Term, Test, Value, Var
 from tests.properties.bodies import MOST_VARIABLES, Body, constant
 from tests.properties.ranges import Column, column_of, full, result
 
-PATTERNS = ("a.*", ".*b", "[a-c]+", "", "a|é", ".")
+PATTERNS = ("a.*", ".*b", "[a-c]+", "", "a|é", "[^\\n\\r]")
+NO_PATTERNS = ("(", "a**b)", "[z-a]")
 PARTS = ("a", "", "b", '"')
 DIVISORS: dict[str, Value] = {"number": 4, "unsigned": 4, "float": 2.0, "decimal(2)": Decimal("0.08")}
 WORDS = ("band", "bor", "bxor", "bshl", "bshr", "bshru", "bnot")
@@ -96,7 +97,7 @@ def condition(body: Body) -> Op:
 
 
 def _text(body: Body, type: str) -> tuple[Term, Column]:
-    name = body.choose.pick(("cat", "cat", "substr", "to_string", "to_string", "replace", *CHANGES))
+    name = body.choose.pick(("cat", "+", "substr", "substr", "to_string", "to_string", "replace", *CHANGES))
     match name:
         case "cat":
             arguments = tuple(_argument(body, type)[0] for _ in range(body.choose.pick((2, 2, 3))))
@@ -106,9 +107,12 @@ def _text(body: Body, type: str) -> tuple[Term, Column]:
             return Op("replace", (_argument(body, type)[0], old, new), type), Column(type)
         case "lower" | "upper" | "trim":
             return Op(name, (_argument(body, type)[0],), type), Column(type)
+        case "+":
+            return Op("+", (_argument(body, type)[0], _argument(body, type)[0]), type), Column(type)
         case "substr":
-            length = Const(body.choose.pick((1, 0, 2, 100)), "number")
-            return Op("substr", (_argument(body, type)[0], Const(0, "number"), length), type), Column(type)
+            place = Const(body.choose.pick((0, 0, 1, 5, -1)), "number")
+            length = Const(body.choose.pick((1, 0, 2, 100, -1)), "number")
+            return Op("substr", (_argument(body, type)[0], place, length), type), Column(type)
     name = body.choose.pick(list(body.scope) or [""])
     if not name:
         return constant(body.choose, type)
@@ -167,7 +171,7 @@ def generated(body: Body) -> None:
             ends.append((Const(value, type), column_of((value,), type)))
     arguments = tuple(term for term, _ in ends)
     if body.choose.chance(25):
-        arguments += (Const(body.choose.pick((2, 1, 3) if type == "unsigned" else (2, 1, -1, -2)), type),)
+        arguments += (Const(body.choose.pick((2, 1, 3, 0) if type == "unsigned" else (2, 1, -1, -2, 0)), type),)
     known = body.variables(type)
     if known and (len(body.scope) >= MOST_VARIABLES or body.choose.chance(20)):
         variable = Var(body.choose.pick(known))
@@ -202,9 +206,15 @@ def inverted(body: Body) -> None:
     body.scope[fresh.name] = full(type)
 
 
-def tested(body: Body) -> Test | None:
-    """A condition on a text that is known."""
-    return Test(condition(body)) if body.variables("symbol") else None
+def tested(body: Body) -> Literal | None:
+    """A condition on a text that is known, or that it does not hold; a text that is no pattern is neither."""
+    if not body.variables("symbol"):
+        return None
+    test = Test(condition(body))
+    if body.choose.chance(10):
+        pattern = Const(body.choose.pick(NO_PATTERNS), "symbol")
+        test = Test(Op("match", (pattern, _argument(body, "symbol")[0]), "bool"))
+    return Not((test,)) if body.choose.chance(30) else test
 
 
 def risky_term(body: Body) -> Op | None:
@@ -216,15 +226,12 @@ def risky_term(body: Body) -> Op | None:
         match column.type:
             case "symbol":
                 options.append(Op("to_number", (variable,), "number"))
-                options.append(Op("substr", (variable, Const(choose.pick((1, 2)), "number"), Const(1, "number")), "symbol"))
-                options.append(Op("match", (variable, Const("a", "symbol")), "bool"))
                 options.append(Op("to_bool", (variable,), "bool"))
             case "number":
                 options.append(Op("to_unsigned", (variable,), "unsigned"))
                 options.append(Op("^", (variable, Const(choose.pick((-1, 40, 63)), "number")), "number"))
-                options.append(Op("substr", (Const("abc", "symbol"), variable, Const(1, "number")), "symbol"))
+                options.append(Op(choose.pick("+-*"), (variable, Const(choose.pick((2**62, 2**63 - 1, -(2**63))), "number")), "number"))
             case "unsigned":
-                options.append(Op("-", (variable, Const(2, "unsigned")), "unsigned"))
                 options.append(Op("to_number", (variable,), "number"))
             case "date":
                 options.append(Op("add_days", (variable, Const(choose.pick((1, -738000, 3000000)), "number")), "date"))

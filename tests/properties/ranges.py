@@ -55,6 +55,8 @@ def result(name: str, arguments: list[Column]) -> Column | None:
     type = arguments[0].type
     if type == "float":
         return Column(type) if name in "+-*" else None
+    if len(arguments) == 1 and type == "unsigned":
+        return None  # a constant with a minus is none
     if len(arguments) == 1:
         arguments = [Column(type), *arguments]
     left, right = arguments
@@ -63,6 +65,8 @@ def result(name: str, arguments: list[Column]) -> Column | None:
     if name == "%":
         bound = max(abs(right.low), abs(right.high)) - 1
         return None if right.low < 0 else Column(type, -bound if left.low < 0 else 0, bound)
+    if type == "unsigned" and name in "+-*" and not 0 <= left.low - right.high <= left.high * right.high + left.high + right.high < 2**64:
+        return full(type)  # it may wrap around
     try:
         corners: list[Any] = [compute(name, [a, b], type) for a in (left.low, left.high) for b in (right.low, right.high)]
     except OracleArithmeticError:

@@ -42,12 +42,12 @@ def mixed_cases(draw: Any) -> tuple[Drawn, list[Transaction]]:
     return drawn, draw(streams(drawn))
 
 
-def naive(program: Program, facts: Facts, failing: str = "error") -> Relations | type[PlacedError]:
+def naive(program: Program, facts: Facts, failing: str = "error", overflow: str = "error") -> Relations | type[PlacedError]:
     """The oracle's relations, or what the engine has to raise: a computation has no result, or a key has two values."""
     if conflicts(facts, program.functional):
         return PlacedError  # where the facts stand
     try:
-        return evaluate(program, facts, failing)
+        return evaluate(program, facts, failing, overflow)
     except (OracleArithmeticError, OracleConflictError):
         return EvaluationError
 
@@ -55,14 +55,14 @@ def naive(program: Program, facts: Facts, failing: str = "error") -> Relations |
 def start(drawn: Drawn, **options: Any) -> tuple[Any, Facts, Relations]:
     """A database on the program and its facts; without the facts if those have no result."""
     facts = {name: set(rows) for name, rows in drawn.facts.items()}
-    failing = options.get("failing", "error")
-    expected = naive(drawn.program, facts, failing)
+    failing, overflow = options.get("failing", "error"), options.get("overflow", "error")
+    expected = naive(drawn.program, facts, failing, overflow)
     if isinstance(expected, dict):
         return datalog.Database(drawn.text, **options), facts, expected
     with pytest.raises(expected):
         datalog.Database(drawn.text, **options)
     facts = {name: set() for name in facts}
-    return datalog.Database(drawn.text_without_facts, **options), facts, evaluate(drawn.program, facts, failing)
+    return datalog.Database(drawn.text_without_facts, **options), facts, evaluate(drawn.program, facts, failing, overflow)
 
 
 def apply(db: Any, transaction: Transaction) -> Any:
@@ -90,11 +90,17 @@ def assert_changed(changes: Any, old: Relations, new: Relations) -> None:
 
 
 def step(
-    db: Any, program: Program, transaction: Transaction, facts: Facts, relations: Relations, failing: str = "error"
+    db: Any,
+    program: Program,
+    transaction: Transaction,
+    facts: Facts,
+    relations: Relations,
+    failing: str = "error",
+    overflow: str = "error",
 ) -> tuple[Facts, Relations]:
     """Apply `transaction` and compare everything with the oracle; returns what holds afterwards."""
     new_facts = after(facts, transaction)
-    expected = naive(program, new_facts, failing)
+    expected = naive(program, new_facts, failing, overflow)
     if not isinstance(expected, dict):
         with pytest.raises(expected):
             apply(db, transaction)

@@ -28,7 +28,8 @@ def follow(case: tuple[Drawn, list[Transaction]], **options: Any) -> tuple[Any, 
     assert_holds(db, relations)
     passed = [(facts, relations)]
     for transaction in stream:
-        passed.append(step(db, drawn.program, transaction, *passed[-1], failing=options.get("failing", "error")))
+        how = {name: options[name] for name in ("failing", "overflow") if name in options}
+        passed.append(step(db, drawn.program, transaction, *passed[-1], **how))
     return db, passed
 
 
@@ -46,6 +47,16 @@ def test_what_rules_compute_equals_the_naive_evaluation_after_each_transaction(m
 @given(case=cases())
 def test_a_computation_without_a_result_does_not_hold_where_failing_is_skip(case: tuple[Drawn, list[Transaction]]) -> None:
     follow(case, failing="skip", rows_per_page=4)
+
+
+@pytest.mark.parametrize("failing", ["error", "skip"])
+def test_numbers_wrap_around_where_that_is_asked_for(failing: str) -> None:
+    @settings(max_examples=40)
+    @given(case=cases())
+    def run(case: tuple[Drawn, list[Transaction]]) -> None:
+        follow(case, overflow="wrap", failing=failing, rows_per_page=4)
+
+    run()
 
 
 @settings(max_examples=30)
