@@ -52,7 +52,8 @@ class _Flattening:
         self._numbers = count(1)
 
     def rule(self, rule: Rule) -> Rule:
-        scope = Scope(frozenset(mentions_of(rule.heads, False)), frozenset(), frozenset())
+        taken = tuple(argument for total in rule.totals for argument in total.arguments)
+        scope = Scope(frozenset(mentions_of((*rule.heads, *taken), False)), frozenset(), frozenset())
         lifted: list[Literal] = []
         around = scope.beside(rule.body)
         heads = tuple(self._atom(head, lifted, around) for head in rule.heads)

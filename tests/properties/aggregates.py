@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from tests.oracle.flatten import renamed_term
-from tests.oracle.rules import Agg, Application, Atom, Compare, Const, Literal, Not, Op, Or, Term, Var, mentions, mentions_of
+from tests.oracle.rules import Agg, Application, Atom, Compare, Const, Literal, Not, Op, Or, Term, Test, Var, mentions, mentions_of
 from tests.oracle.scopes import bound_by
 from tests.properties.bodies import MOST_VARIABLES, Body, Chooser, Signatures, constant
 from tests.properties.primitives import generated, inverted, safe_term, tested
@@ -135,7 +135,8 @@ class RichBody(Body):
             inner.extra(depth - 1)
         own = {name: column for name, column in inner.scope.items() if name not in outer}
         drawn = inner.function(own, wanted)
-        if drawn is None or (not set(self.readable) <= set(self.negatable) and not _stands(inner.literals, set(outer))):
+        recursive = not set(self.readable) <= set(self.negatable)
+        if drawn is None or (recursive and not _is_flat(inner.literals) and not _stands(inner.literals, set(outer))):
             return None
         bound = bound_by(tuple(inner.literals), frozenset())
         term = Agg(drawn.function, drawn.arguments, tuple(inner.literals), drawn.column.type, drawn.parameter)
@@ -234,9 +235,19 @@ def _aggregates_in(part: Literal | Term) -> Iterator[Agg]:
                     yield from _aggregates_in(inner)
 
 
+def _is_flat(literals: list[Literal]) -> bool:
+    """Whether there are no groups and no aggregates in a body, for which the engine has predicates of their own."""
+    return not any(
+        isinstance(literal, Or)
+        or (isinstance(literal, Not) and not (len(literal.body) == 1 and isinstance(literal.body[0], Atom | Test)))
+        or any(_aggregates_in(literal))
+        for literal in literals
+    )
+
+
 def _stands(literals: list[Literal], outer: set[str]) -> bool:
-    """Whether each variable from `outer` stands in an atom: the engine refuses aggregates in a recursive rule that only compare or
-    compute with a variable whose values come from the recursion."""
+    """Whether each variable from `outer` stands in an atom: the engine refuses aggregates in a recursive rule with such a body that only
+    compares or computes with a variable whose values come from the recursion."""
     stands = {term.name for literal in literals if isinstance(literal, Atom) for term in literal.terms if isinstance(term, Var)}
     return outer & set(mentions_of(tuple(literals))) <= stands
 

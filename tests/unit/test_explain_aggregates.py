@@ -147,8 +147,17 @@ def test_two_rules_that_share_an_aggregate_show_it_in_their_own_words() -> None:
 
 
 def test_a_negated_group_with_an_aggregate_is_shown_as_it_is_written() -> None:
+    program = "g(1). e(1, 3). p(x) :- g(x), !(g(x), sum y : { e(x, y) } > 5)."
+    assert premises(program, "p(1)")[1:] == ["└─ !(g(x), sum y : { e(x, y) } > 5)  nothing satisfies it where x = 1"]
+
+
+def test_an_aggregate_in_a_negated_comparison_is_shown_beside_it() -> None:
     program = "g(1). e(1, 3). p(x) :- g(x), !(sum y : { e(x, y) } > 5)."
-    assert premises(program, "p(1)")[1:] == ["└─ !(sum y : { e(x, y) } > 5)  nothing satisfies it where x = 1"]
+    assert premises(program, "p(1)")[1:] == [
+        "├─ 3 <= 5  !(sum y : { e(x, y) } > 5)",
+        "└─ 3 = sum y : { e(1, y) }  over 1 row",
+        "   └─ e(1, 3)  given",
+    ]
 
 
 def test_functions_of_strings_and_ranges_are_shown_with_their_values() -> None:

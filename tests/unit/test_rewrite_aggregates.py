@@ -260,9 +260,18 @@ def test_two_totals_of_one_function_have_names_of_their_own() -> None:
     assert shown(program) == ["both@agg1(r, quantile, quantile') = quantile with 0.1, quantile with 0.9 over both@body1(r, x)."]
 
 
-def test_a_guard_that_only_the_recursion_can_give_is_refused() -> None:
+def test_groups_that_only_the_recursion_can_give_are_asked_for_in_it() -> None:
+    program = lowered(".decl p(x: number) p(1). p(y + 1) :- p(y), y < 9, n = count : { sales(_, d, _), d < y }, n > 0.")
+    (stratum,) = (stratum for stratum in program.strata if stratum.asked)
+    assert stratum.recursive and stratum.guard is not None and aggregates_of(program) == []
+    (aggregate,) = stratum.asked
+    assert (aggregate.source, aggregate.asked, aggregate.empty) == ("p@body1", "p@need1", 0)
+    assert set(stratum.predicates) == {"p", "p@need1", "p@body1", "p@agg1"} and "p@body1" not in stratum.stamped
+
+
+def test_groups_whose_rows_rest_on_the_recursion_are_refused() -> None:
     with pytest.raises(ProgramError, match="an aggregate through recursion"):
-        lowered(".decl p(x: number) p(1). p(y + 1) :- p(y), y < 9, n = count : { sales(_, d, _), d < y }, n > 0.")
+        lowered(".decl p(x: number) p(1). p(n) :- p(y), n = count : { sales(_, d, _), d < y, d > count : { sales(_, e, _), e < y } }.")
 
 
 def test_types_of_arguments_and_parameters_are_told() -> None:
