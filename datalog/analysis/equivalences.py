@@ -1,4 +1,4 @@
-"""Which predicates are equivalences, by the qualifier `eqrel`, and that a declaration says only once how its rows are kept."""
+"""Which predicates are equivalences, by the qualifier `eqrel`."""
 
 from __future__ import annotations
 
