@@ -42,7 +42,7 @@ PLAIN = -1  # an address that none has
 
 # Is there Numba, and may it be used? Looking for it is much quicker than importing it.
 has_numba = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and util.find_spec("numba") is not None
-patience = float(os.environ.get("DATALOG_PATIENCE") or 0.25)  # seconds, about what the import of Numba and loading some kernels take
+patience = float(os.environ.get("DATALOG_PATIENCE") or 0.15)  # seconds, about what the import of Numba and loading some kernels take
 on_wait: Callable[[], None] | None = None  # called before a wait for compilers
 _spent = 0.0  # seconds that plain kernels have run
 

@@ -160,11 +160,41 @@ def load(kernel: Kernel) -> Any:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(cache_directory(_home(kernel)))
         try:
-            signature = _numba_signature(kernel)
-            twin = _twin(kernel.py_func, _world(kernel.py_func.__module__))
-            return numba.njit(signature, cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=_makes_arrays(twin))(twin)
+            return _kept(kernel) or _compiled(kernel)
         finally:
             numba.config.CACHE_DIR = before
+
+
+def _kept(kernel: Kernel) -> Any:
+    """The machine code that is kept, or None.
+
+    Numba would ready itself to compile first, which takes as long as its import. Where its inside is another one, that is what happens.
+    """
+    function = kernel.py_func
+    found = _dispatcher(kernel, _twin(function, function.__globals__))
+    try:
+        import_module("numba.core.runtime").rtsys.initialize(found.targetctx)  # for kernels that make arrays
+        signature = _numba_signature(kernel)
+        code = found._cache._load_overload(signature, found.targetctx)
+        if code is not None:
+            found._cache_hits[signature] += 1
+            found.add_overload(code)
+            found.disable_compile()
+            return found
+    except (AttributeError, TypeError):
+        pass
+    return None
+
+
+def _compiled(kernel: Kernel) -> Any:
+    made = _dispatcher(kernel, _twin(kernel.py_func, _world(kernel.py_func.__module__)))
+    made.compile(_numba_signature(kernel))
+    made.disable_compile()
+    return made
+
+
+def _dispatcher(kernel: Kernel, twin: FunctionType) -> Any:
+    return _numba().njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=_makes_arrays(kernel.py_func))(twin)
 
 
 def _home(kernel: Kernel) -> str:
