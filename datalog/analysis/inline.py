@@ -22,7 +22,7 @@ from datalog.analysis.components import components
 from datalog.analysis.dependencies import rule_edges, successors
 from datalog.analysis.findings import Findings, place
 from datalog.analysis.quantify import quantify
-from datalog.analysis.safety import check_safety
+from datalog.analysis.safety import check_safety, is_impossible
 from datalog.analysis.unify import equal
 from datalog.ir.formulas import (
     Aggregation,
@@ -42,7 +42,7 @@ from datalog.ir.formulas import (
     Variable,
     Wildcard,
 )
-from datalog.ir.occurrences import is_of_one_atom, literal_atoms, literal_names, names_in
+from datalog.ir.occurrences import is_of_one_atom, literal_atoms, literal_names, names_in, term_variables
 from datalog.ir.primitives import GENERATORS
 from datalog.ir.renaming import Substitution, fresh_name, uncounted
 from datalog.syntax import tree
@@ -106,15 +106,24 @@ def inlined(
         for head in rule.heads:
             if head.predicate in own:
                 own[head.predicate].append(quantify([head], rule.body, rule.span, rule.text))
-        kept = [head for head in rule.heads if head.predicate not in own]
-        if kept:
-            others.append(rule if len(kept) == len(rule.heads) else quantify(kept, rule.body, rule.span, rule.text))
-    _check_negated([*others, *(rule for name in own for rule in own[name])], own, findings)
+        heads = [head for head in rule.heads if head.predicate not in own]
+        if heads:
+            others.append(rule if len(heads) == len(rule.heads) else quantify(heads, rule.body, rule.span, rule.text))
+    _check_negated((rule for name in own for rule in own[name]), own, findings)
     inline = _defined(declared, signatures, own, findings)
     there, here = Inlining(inline), Inlining(inline, in_place=True)
+    kept: list[Rule] = []
     for rule in others:
-        check_safety(there.rule(rule, findings), findings)
-    return [here.rule(rule, findings) for rule in others], inline
+        right = _check_negated([rule], own, findings)
+        made = here.rule(rule, findings)
+        if made is not rule and is_impossible(made.body):
+            continue  # it has an atom that no rule fits
+        kept.append(made)
+        if right:
+            check_safety(made, findings)
+        if right and made is not rule:
+            check_safety(there.rule(rule, findings), findings, elsewhere=True)
+    return kept, inline
 
 
 def _defined(
@@ -125,19 +134,20 @@ def _defined(
     found: dict[str, Inline] = {}
     for group in components(own, following):  # what a predicate depends on comes before it
         (name, *others) = sorted(group, key=lambda name: (declared[name].span.start, name))
-        if others or name in following.get(name, ()):  # their atoms stay, and the error is told once
+        # The atoms of what is wrong stay, and the error is told once.
+        if others or name in following.get(name, ()):
             cycle = " → ".join([name, *others, name])
             findings.add(declared[name].span, f"inline predicates recurse: {cycle}", "declare one of them without `inline`")
             continue
         rules = [Inlining(found).rule(rule, findings) for rule in own[name]]
-        for rule in rules:
-            check_safety(rule, findings, given=literal_names(rule.heads[0]))
-        found[name] = Inline(signatures[name], tuple(rules))
+        if all([check_safety(rule, findings, given=literal_names(rule.heads[0])) for rule in rules]):
+            found[name] = Inline(signatures[name], tuple(rules))
     return found
 
 
-def _check_negated(rules: Iterable[Rule], own: Mapping[str, Sequence[Rule]], findings: Findings) -> None:
-    """Report negated atoms with wildcards, or of predicates whose rules have variables beside those of their heads."""
+def _check_negated(rules: Iterable[Rule], own: Mapping[str, Sequence[Rule]], findings: Findings) -> bool:
+    """Report negated atoms with wildcards, or of predicates whose rules have variables beside those of their heads; False if there are."""
+    right = True
     for rule in rules:
         for negation in _negations(rule.body):
             match negation.body.literals:
@@ -145,14 +155,17 @@ def _check_negated(rules: Iterable[Rule], own: Mapping[str, Sequence[Rule]], fin
                     hint = f"declare `{name}` without `inline`, or write what it stands for as a group: `!(…)`"
                     for term in terms:
                         if isinstance(term, Wildcard):
+                            right = False
                             findings.add(term.span, f"`_` stands in a negated atom of `{name}`, which is inline", hint)
                     for defining in own[name]:
                         new = literal_names(defining.body) - literal_names(defining.heads[0])
                         shown = sorted(one for one in new if one[0] != "=")
                         if shown:
+                            right = False
                             brings = f"brings `{shown[0]}` with it, {place(defining.span)}"
                             findings.add(negation.span, f"`{name}` is inline and negated here, but {brings}", hint)
                             break
+    return right
 
 
 def _negations(literal: Literal) -> Iterator[Negation]:
@@ -193,8 +206,10 @@ class Inlining:
         return quantify(rule.heads, body, rule.span, rule.text)
 
     def conjunction(self, conjunction: Conjunction, where: _Place = "plain") -> Conjunction:
-        """The conj without inline atoms, and without quantifiers."""
-        return replace(conjunction, literals=tuple(made for literal in conjunction.literals for made in self._literal(literal, where)))
+        """The conj without inline atoms, and without quantifiers; where no rule fits one of them, nothing but that it does not hold."""
+        literals = tuple(made for literal in conjunction.literals for made in self._literal(literal, where))
+        found = replace(conjunction, literals=literals)
+        return replace(found, literals=(Truth(False, conjunction.span),)) if is_impossible(found) else found
 
     def _literal(self, literal: Literal, where: _Place) -> Iterator[Literal]:
         match literal:
@@ -209,7 +224,12 @@ class Inlining:
                 yield self.conjunction(literal, where)
             case Aggregation():
                 wild = literal.grouping or is_of_one_atom(literal.body.literals)
-                yield replace(literal, body=self.conjunction(literal.body, "wild" if wild else "rows"))
+                body = self.conjunction(literal.body, "wild" if wild else "rows")
+                if is_impossible(body):  # what it is over has its names from there all the same
+                    over = {variable.name: variable for term in literal.arguments for variable in term_variables(term)}
+                    named = (Comparison("=", variable, variable, literal.span) for variable in over.values())
+                    body = replace(body, literals=(*body.literals, *named))
+                yield replace(literal, body=body)
             case _:
                 yield literal
 
@@ -254,7 +274,7 @@ class Inlining:
         literals: list[Literal] = []
         for own, given in pairs:
             literals += equal(put.term(own), given, self._names, atom.span)
-        if any(isinstance(literal, Truth) and not literal.value for literal in literals):
+        if is_impossible(Conjunction((), tuple(literals))):
             return None
         literals += put.conjunction(rule.body).literals
         self._size += sum(map(_size, literals))

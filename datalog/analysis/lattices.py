@@ -17,7 +17,7 @@ A variable that stands once is the row's own value. Without `Glb` and `Bottom` a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from datalog.analysis.findings import Findings, did_you_mean, place
@@ -66,7 +66,7 @@ def lattices_as_rules(program: Program, findings: Findings) -> tuple[Program, La
     subsumed = {clause.less.predicate for clause in program.clauses if isinstance(clause, Subsumption)}
     columns: dict[str, dict[int, Lattice]] = {}
     for use in uses:
-        _check_columns(use, lattices, subsumed, findings)
+        _check_columns(use, {one.type for one in declared}, subsumed, findings)
         own = {at: lattices[one.type] for at, one in enumerate(use.attributes) if one.lattice and one.type in lattices}
         columns |= dict.fromkeys(use.predicates, own)
     met = _met(columns)
@@ -146,14 +146,14 @@ def _call(name: str, term: Term, clause: LatticeDeclaration, functors: Mapping[s
     return term.name
 
 
-def _check_columns(declaration: Declaration, lattices: Mapping[str, Lattice], subsumed: set[str], findings: Findings) -> None:
+def _check_columns(declaration: Declaration, declared: Collection[str], subsumed: set[str], findings: Findings) -> None:
     name = declaration.predicates[0]
     last = max((at for at, column in enumerate(declaration.attributes) if not column.lattice), default=-1)
     for at, column in enumerate(declaration.attributes):
         if column.lattice and at < last:
             hint = "what the rows agree in stands before what is joined"
             findings.add(column.span, f"the column `{column.name}` of a lattice stands before others", hint)
-        if column.lattice and column.type not in lattices:
+        if column.lattice and column.type not in declared:
             hint = f"declare it: .lattice {column.type}<> {{ Bottom -> …, Lub -> @f(_, _), Glb -> @g(_, _) }}"
             findings.add(column.span, f"the type `{column.type}` is no lattice", hint)
     if subsumed.intersection(declaration.predicates):

@@ -77,7 +77,7 @@ def _binds(literal: Literal, bound: frozenset[str], inverses: bool) -> frozenset
         case Conjunction():
             return bound_by(literal.literals, bound, inverses)
         case Disjunction():
-            branches = [bound_by(branch.literals, bound, inverses) for branch in literal.branches if not _impossible(branch)]
+            branches = [bound_by(branch.literals, bound, inverses) for branch in literal.branches if not is_impossible(branch)]
             return reduce(frozenset.intersection, branches) if branches else bound
         case Aggregation(grouping=True):
             return bound | groups_of(literal) | {literal.result.name}
@@ -87,7 +87,8 @@ def _binds(literal: Literal, bound: frozenset[str], inverses: bool) -> frozenset
             return bound
 
 
-def _impossible(conjunction: Conjunction) -> bool:
+def is_impossible(conjunction: Conjunction) -> bool:
+    """Whether the conj says of itself that it does not hold."""
     return any(isinstance(literal, Truth) and not literal.value for literal in conjunction.literals)
 
 
@@ -115,6 +116,8 @@ def unbound_uses(literals: Iterable[Literal], given: frozenset[str]) -> Iterator
 
 
 def _unbound_in_aggregate(literal: Aggregation, bound: frozenset[str]) -> Iterator[UnboundUse]:
+    if is_impossible(literal.body):
+        return
     groups = groups_of(literal)
     missing: set[str] = set()
     for use in literal_variables(literal.body) if not literal.grouping else ():
@@ -178,11 +181,13 @@ def hidden_variables(literal: Literal) -> set[str]:
             return set()
 
 
-def check_safety(rule: Rule, findings: Findings, head: str = "in the head", given: frozenset[str] = frozenset()) -> None:
-    """Report each variable of the rule that is not range restricted, once, at its first use that needs it.
+def check_safety(
+    rule: Rule, findings: Findings, head: str = "in the head", given: frozenset[str] = frozenset(), elsewhere: bool = False
+) -> bool:
+    """Report each variable of the rule that is not range restricted, once, at its first use that needs it; False if there is one.
 
-    `head` says, in a message, what a variable of the head is; `given` are bound where the rule is used. Where a variable is used in
-    what has been put into the rule from another one, that is reported there, too.
+    `head` says, in a message, what a variable of the head is; `given` are bound where the rule is used. With `elsewhere` only uses in
+    what has been put into the rule from the text of another one are reported.
     """
     bound = bound_by(rule.body.literals, given)
     # Where an aggregate's groups have no values, that is to be told, and not that its result has none.
@@ -196,11 +201,13 @@ def check_safety(rule: Rule, findings: Findings, head: str = "in the head", give
         if _apart(rule.span, span):
             shown = findings.one_line(span) or written_name(name)
             findings.add(span, f"`{shown}` is {use.purpose} here, but nothing binds it", f"its rule is inline at {place(rule.span)}")
-        elif name not in reported:
+        elif name not in reported and not elsewhere:
             reported.add(name)
             where = head if use.purpose == "head" else f"{use.purpose} here"
             findings.add(span, f"`{written_name(name)}` is {where}, but nothing binds it", _advice(rule, use, bound))
-    _check_independence(rule.body, findings)
+    if not elsewhere:
+        _check_independence(rule.body, findings)
+    return not uses
 
 
 def _check_independence(conjunction: Conjunction, findings: Findings) -> None:

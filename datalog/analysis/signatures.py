@@ -87,6 +87,12 @@ def collect_signatures(program: Program, types: Types, functors: Container[str],
     for clause in program.clauses:
         if isinstance(clause, Directive):
             for name in clause.predicates:
+                if clause.kind == "input" and name in known and known[name].delta_of:
+                    findings.add(
+                        clause.span,
+                        f"`{name}` is a predicate of `debug_delta`, and has no facts of its own",
+                        "its rows are those of the other one",
+                    )
                 if name not in known and all(name != atom.predicate for atom in unknown):
                     report_unknown(name, clause.span, known, (), findings)
     for rule in rules:

@@ -158,7 +158,8 @@ class _Declarations:
         if isinstance(declared, TypeDeclaration):
             base = self._part(declared.base, declared, above)
             if base is None and declared.base in self._circular and name not in self._circular:
-                self._findings.add(declared.span, f"type `{name}` is another name for `{declared.base}`, which is defined by itself")
+                hint = f"what is wrong is at {place(self._declared[declared.base].span)}"
+                self._findings.add(declared.span, f"type `{name}` rests on `{declared.base}`, which is defined by itself", hint)
             below = self._declared.get(declared.base)
             if declared.subtype and isinstance(below, RecordDeclaration | UnionDeclaration):
                 what = "union" if isinstance(below, UnionDeclaration) else "record type"
@@ -218,6 +219,9 @@ class _Declarations:
         for field in fields:
             if field.type not in self._bases:
                 self._findings.add(field.span, f"unknown type `{field.type}`", hint_for(field.type, self._bases))
+            if field.type in self._circular:
+                hint = f"what is wrong is at {place(self._declared[field.type].span)}"
+                self._findings.add(field.span, f"field `{field.name}` is of the type `{field.type}`, which is defined by itself", hint)
             if field.name in seen:
                 self._findings.add(field.span, f"field `{field.name}` is declared twice", "each field needs a name of its own")
             seen.add(field.name)

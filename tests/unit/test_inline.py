@@ -109,6 +109,22 @@ def test_records_and_branches_of_a_head_are_taken_apart() -> None:
     assert (list(db["p"]), list(db["q"]), list(db["r"])) == ([(2,), (9,)], [(6,), (9,)], [(7,)])
 
 
+def test_what_no_rule_fits_does_not_hold_and_binds_nothing() -> None:
+    rules = """
+        .decl one(x: number, y: number) inline
+        one(1, 5).
+        .decl p(x: number, c: number)
+        p(0, x) :- one(2, x).
+        p(1, x) :- e(x, _), (one(2, x) ; x = 2).
+        p(2, x) :- e(x, _), !one(2, x), !one(1, x), x = 1.
+        p(3, c) :- c = sum x : { one(2, x) }.
+        p(4, c) :- c = count : { one(2, x), x < 3 }.
+        p(5, c) :- c = min x : { one(2, x) }.
+        p(6, c) :- c = sum x : { one(1, x) }.
+    """
+    assert rows(rules) == [(1, 2), (2, 1), (3, 0), (4, 0), (6, 5)]
+
+
 def test_inline_predicates_may_use_each_other_in_any_order_of_the_text() -> None:
     rules = ["a(x) :- b(x), x < 9.", "b(x) :- c(x, _).", "c(x, y) :- two(x, y)."]
     for order in permutations(rules):
