@@ -323,7 +323,7 @@ def plan(
         database = evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given, **read_demand())
         report = report_run(database, maintain)
     else:
-        report = report_file(program, facts, maintain, given.get("orders"), reading, **read_demand())
+        report = report_file(program, facts, maintain, given.get("orders"), reading, **read_demand(), overflow=given.get("overflow", ""))
     click.echo(report, nl=False)
 
 

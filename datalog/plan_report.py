@@ -47,9 +47,10 @@ def report_file(
     reading: Reading | None = None,
     on_demand: str = "",
     whole: str = "",
+    overflow: str = "",
 ) -> str:
-    """The plan of a program by the sizes of its facts; of those in files only with a facts directory. What is `on_demand` and what
-    stays `whole` is said as to a `Database`.
+    """The plan of a program by the sizes of its facts; of those in files only with a facts directory. What is `on_demand`, what
+    stays `whole` and what an `overflow` is, is said as to a `Database`.
 
     Raises SettingError for wrong `orders`.
     """
@@ -57,7 +58,7 @@ def report_file(
     from datalog.reading import Reading
     from datalog.store.values import Values
 
-    program, core = check_program(path, reading or Reading(), Demand(names_of(on_demand), names_of(whole)))
+    program, core = check_program(path, reading or Reading(), Demand(names_of(on_demand), names_of(whole)), overflow)
     core = force_orders(core, orders or {})
     with quoting(program.text, program.file):
         given = {name: np.unique(rows, axis=0) for name, rows in given_facts(core, facts, Values()).items()}
@@ -343,10 +344,11 @@ def arrangement_lines(core: CoreProgram, plan: ProgramPlan, later: Iterable[Rule
     made = {name: orders for name, orders in plan.orders.items() if name not in core.unmade and name not in core.demanded}
     width = max(map(len, made), default=0)
     requests = sorted({request for delta in later for request in delta.requests}, key=lambda request: (-len(request[1]), request))
+    symmetric = {closure.head for stratum in core.strata for closure in stratum.closures}
     for name, orders in made.items():
         predicate = core.predicates[name]
         added: list[tuple[int, ...]] = []
-        for columns in (columns for asked, columns in requests if asked == name):
+        for columns in (columns for asked, columns in requests if asked == name and name not in symmetric):
             if not any(kept[: len(columns)] == columns for kept in (*orders, *added)):
                 added.append(columns + tuple(c for c in range(predicate.width) if c not in columns))
         listed = [columns_text(order, predicate) for order in orders] + [f"({columns_text(order, predicate)})" for order in added]

@@ -96,7 +96,7 @@ def compile_program(
     return program, core
 
 
-def check_program(program: str | Path, reading: Reading, demand: Demand = NOTHING) -> tuple[Program, CoreProgram]:
+def check_program(program: str | Path, reading: Reading, demand: Demand = NOTHING, overflow: str = "") -> tuple[Program, CoreProgram]:
     """A program that is not to run, in both forms. Its functors need no functions, unless it is said where these are.
 
     Raises ProgramError with everything that is wrong without its facts.
@@ -108,7 +108,7 @@ def check_program(program: str | Path, reading: Reading, demand: Demand = NOTHIN
 
     functors = Functors(files=reading.functors)
     text, file = read_program(program, reading)
-    checked, core = compile_program(text, file, signatures(functors.known), demand=demand)
+    checked, core = compile_program(text, file, signatures(functors.known), overflow, demand)
     if functors.asked_for:
         with quoting(checked.text, file):
             functors.bind(checked.functors, called_in(core.rules, core.strata), Values())

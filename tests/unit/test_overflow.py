@@ -51,6 +51,8 @@ def test_the_command_line_says_it_as_a_setting(tmp_path: Any) -> None:
     program.write_text(".decl p(x: number)\n.output p\np(9223372036854775807 + 1).\n")
     assert "does not fit the type number" in datalog("run", program).err
     assert datalog("run", program, "--set", "overflow=wrap", "-D-").out.splitlines()[-2] == str(-TOP - 1)
+    assert datalog("plan", program, "--set", "overflow=wrap").status == 0
+    assert datalog("explain", program, f"p({-TOP - 1})", "--set", "overflow=wrap").status == 0
 
 
 @pytest.mark.parametrize(
