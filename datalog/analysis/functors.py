@@ -28,7 +28,8 @@ def declare_functors(program: Program, types: Types, findings: Findings) -> dict
                 findings.add(attribute.span, "a functor takes a value, and `<>` makes a column of a lattice", f"write `{attribute.type}`")
         arguments = tuple(_type(attribute.type, attribute.span, clause.stateful, types, findings) for attribute in clause.attributes)
         result = _type(clause.result, clause.span, clause.stateful, types, findings)
-        found[clause.name] = Functor(clause.name, arguments, result, clause.stateful, clause.span)
+        names = (*(attribute.type for attribute in clause.attributes), clause.result)
+        found[clause.name] = Functor(clause.name, arguments, result, clause.stateful, clause.span, names)
     return found
 
 

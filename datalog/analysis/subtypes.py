@@ -1,9 +1,10 @@
 """Subtypes and unions: whether what a rule puts into a declared column is of the column's type, and not only of its primitive type.
 
 The atoms of a body say which types their variables have at most; a variable of several columns has what these have in common, and the
-two sides of a comparison have the same. What operations and literals give is of no subtype in particular and may go anywhere, as may
-`as(x, T)` where T goes. A head takes what is of its columns' types, and so does the body: a variable that is of no type at all is one
-for which no column has a value in common with the others. Columns that are not declared ask for nothing.
+two sides of a comparison have the same, and functors of the user's own say what they take and give. What operations and literals give
+is of no subtype in particular and may go anywhere, as may `as(x, T)` where T goes. A head takes what is of its columns' types, and so
+does the body: a variable that is of no type at all is one for which no column has a value in common with the others. Columns that are
+not declared ask for nothing.
 
 Types that do not even have one primitive type in common are told by `datalog.analysis.types`. Nothing of this matters at run time.
 """
@@ -19,6 +20,7 @@ from datalog.analysis.signatures import Columns
 from datalog.analysis.type_system import Types
 from datalog.analysis.types import Inference
 from datalog.analysis.walk import leaves, operands, subterms, terms, variables
+from datalog.ir.functors import CALL, Functor
 from datalog.ir.structures import Structure
 from datalog.syntax.tree import (
     Aggregate,
@@ -30,6 +32,7 @@ from datalog.syntax.tree import (
     Disjunction,
     Literal,
     Negation,
+    Operation,
     Record,
     Rule,
     Term,
@@ -42,9 +45,11 @@ Names = frozenset[str]
 _SAME_TYPE = ("min", "max", "sum", "median", "product", "bitand", "bitor", "bitxor")  # aggregates that give one of their argument's
 
 
-def check_subtypes(rule: Rule, types: Types, known: Mapping[str, Columns], inference: Inference, findings: Findings) -> None:
+def check_subtypes(
+    rule: Rule, types: Types, known: Mapping[str, Columns], functors: Mapping[str, Functor], inference: Inference, findings: Findings
+) -> None:
     """Report what does not fit in one rule or fact of a program that has subtypes or unions."""
-    check = _Check(types, known, inference, findings)
+    check = _Check(types, known, functors, inference, findings)
     check.collect(rule)
     check.solve()
     check.report(rule)
@@ -63,6 +68,7 @@ class _Limit:
 class _Check:
     types: Types
     known: Mapping[str, Columns]
+    functors: Mapping[str, Functor]
     inference: Inference
     findings: Findings
     limits: list[_Limit] = field(default_factory=list)
@@ -120,7 +126,12 @@ class _Check:
         """What stands for a term whose type is not free."""
         if isinstance(term, Variable):
             return term.name
-        return id(term) if isinstance(term, Record | Branch | Cast) else None
+        return id(term) if isinstance(term, Record | Branch | Cast) or self._functor(term) is not None else None
+
+    def _functor(self, term: Term) -> Functor | None:
+        """The functor of the user's own that a term calls as it is declared."""
+        functor = self.functors.get(term.name.removeprefix(CALL)) if isinstance(term, Operation) and term.name.startswith(CALL) else None
+        return functor if functor is not None and len(functor.arguments) == len(operands(term)) else None
 
     def _limit(self, term: Term, name: str, column: str) -> None:
         node = self._node(term)
@@ -147,6 +158,11 @@ class _Check:
             elif isinstance(inner, Record | Branch):
                 for name, part in self._fields(inner):
                     self._limit(part, name, "a field")
+            elif (functor := self._functor(inner)) is not None:
+                *arguments, result = functor.type_names
+                self._limit(inner, result, f"the result of `@{functor.name}`")
+                for name, part in zip(arguments, operands(inner), strict=True):
+                    self._limit(part, name, f"an argument of `@{functor.name}`")
 
     def _fields(self, term: Record | Branch) -> Iterator[tuple[str, Term]]:
         type_ = self.inference.term_type(term)

@@ -18,13 +18,15 @@ CALL = "@"  # before the name of a functor in a term, and twice in an aggregate
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    """A declaration. `stateful`: a function of a shared library is given the tables of symbols and records, too."""
+    """A declaration. `stateful`: a function of a shared library is given the tables of symbols and records, too. The names are those of
+    the types as declared, the result's last."""
 
     name: str
     arguments: tuple[Type, ...]
     result: Type
     stateful: bool = False
     span: Span = field(default=NOWHERE, compare=False)
+    type_names: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def primitive(self) -> Primitive:

@@ -239,6 +239,34 @@ def test_what_is_wrong_about_functors_is_told(text: str, message: str, hint: str
     assert hint in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("p(@low(1)) :- q(_).", ""),
+        ("p(@low(x)) :- q(x).", ""),
+        ("p(x) :- q(_), x = @any(1).", "type mismatch: `x` is a `number`, but column 1 of `p` takes a `Low`"),
+        ("p(@any(x)) :- q(x).", "type mismatch: this is a `number`, but column 1 of `p` takes a `Low`"),
+        ("q(@low(x)) :- p(x), o(x).", "`x` can have no value: the types of what it stands for have none in common"),
+        ("q(@low(x)) :- o(x).", "`x` can have no value: the types of what it stands for have none in common"),
+    ],
+)
+def test_functors_take_and_give_subtypes_as_they_are_declared(rule: str, message: str) -> None:
+    text = """.type Low <: number
+.type Other <: number
+.functor low(x: Low): Low
+.functor any(x: number): number
+.decl p(x: Low) .decl q(x: number) .decl o(x: Other)
+q(1).
+"""
+    functions = {"low": abs, "any": abs}
+    if not message:
+        assert list(Database(text + rule, functions=functions)["p"]) == [(1,)]
+        return
+    with pytest.raises(ProgramError) as caught:
+        Database(text + rule, functions=functions)
+    assert caught.value.message == message
+
+
 def test_functors_may_have_names_of_functions_of_the_engine() -> None:
     text = '.functor order(x: symbol): number .functor cat(x: symbol, y: symbol): symbol .decl p(x: symbol) p("b").\n'
     text += 'q(@order(x), @cat(x, "c"), cat(x, "d"), y) :- p(x), y = min z : { p(z) }.'
