@@ -74,7 +74,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
         check_forms(clause, primitives, findings)
     inference.settle()
     for clause in clauses if types.has_subtypes and types.are_right else ():
-        check_subtypes(clause, types, known, inference, findings)
+        check_subtypes(clause, types, known, functors, inference, findings)
 
     facts: list[formulas.Atom] = []
     rules: list[formulas.Rule] = []
