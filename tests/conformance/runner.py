@@ -38,6 +38,9 @@ class Task(Protocol):
     def __call__(self, test: SuiteTest) -> int: ...
 
 
+DIALECT = ("--set", "overflow=wrap")  # an overflow of a number is an error else; what Soufflé does otherwise is so without being asked
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """Runs a test by this engine's command line, with further options for every test; incrementally if there is a seed."""
@@ -49,7 +52,7 @@ class Engine:
         if self.seed is not None:
             stream_everything(test.name, self.seed)
         try:
-            main(["run", "--quiet", *self.options, *arguments(test)], prog_name="datalog")
+            main(["run", "--quiet", *DIALECT, *self.options, *arguments(test)], prog_name="datalog")
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else int(end.code is not None)
         raise AssertionError("the command line ended without a status")
