@@ -159,7 +159,9 @@ class GuardedStratum:
     # --- leaving ----------------------------------------------------------------------------------------------------------
 
     def _dominated(self, joins: Sequence[tuple[str, DeltaJoin]], new: Mapping[str, Words]) -> dict[str, Words]:
-        """The rows of each predicate that rows dominate, of which new ones are or among which new ones are."""
+        """The rows of each predicate that rows dominate, of which new ones are or among which new ones are.
+
+        One that dominates a new row is enough, but where a computation may fail: whether it does must not depend on which is first."""
         storage = self._storage
         found: Found = {}
         for name, delta in joins:
@@ -167,7 +169,8 @@ class GuardedStratum:
             if rows is not None:
                 join = delta.join
                 prefixes = join.prefixes(sort_distinct(delta.turned(rows)))
-                heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), prefixes, judge=storage.roots)
+                one = joins is self._within and not join.encoded.plan.late
+                heads, _ = join.complete(storage.pool.pages, join.at(storage.roots), prefixes, first_only=one, judge=storage.roots)
                 if len(heads):
                     found.setdefault(name, []).append(heads)
         return {name: sort_distinct(np.concatenate(blocks)) for name, blocks in found.items()}
