@@ -19,6 +19,7 @@ from datalog.store.rows import sort_distinct
 
 Words = NDArray[np.int64]
 SMALLEST_TABLE = 64
+A_CALL = 250  # bytes of one in a dictionary
 NO_FAILURE = -1
 Function = tuple[str, tuple[Type, ...], Type]
 
@@ -43,10 +44,16 @@ class Memo:
         self._known: list[Function] = []
         self._held = 0  # rows of the table that are not free
         self._failures: list[str] = []
+        self._called: dict[Function, dict[tuple[int, ...], int]] = {}  # by `call`
 
     def __len__(self) -> int:
         """How many calls it knows."""
-        return self._held
+        return self._held + sum(map(len, self._called.values()))
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes."""
+        return self.table.nbytes + A_CALL * (len(self) - self._held)
 
     def number(self, name: str, arguments: tuple[Type, ...], result: Type) -> int:
         """The number by which plans call a function."""
@@ -82,24 +89,25 @@ class Memo:
     def call(
         self, name: str, arguments: tuple[Type, ...], result: Type, columns: Sequence[Words]
     ) -> tuple[Words, dict[int, tuple[str, Exception | None]]]:
-        """What a function gives for rows of arguments, and for the rows where it has no value what `why` says of that."""
-        count = len(columns[0])
-        calls = np.zeros((count, self.table.shape[1]), np.int64)
-        calls[:, code.MEMO_KEY] = self.number(name, arguments, result)
-        calls = np.column_stack((calls[:, :1], *columns))
-        self.fill(calls)
-        wanted = np.zeros((count, self.table.shape[1]), np.int64)
-        wanted[:, : calls.shape[1]] = calls
-        wanted[:, code.MEMO_KEY] += 1
-        known = self.table[self._places(wanted)]
-        failed = np.flatnonzero(known[:, code.MEMO_KEY] < 0)
-        return known[:, -1].copy(), {row: self.why(int(known[row, -1])) for row in failed.tolist()}
+        """What a function gives for rows of arguments, and why it has no value for some.
+
+        For calls of few rows, one after the other: in them a dictionary is quicker than the table."""
+        known = self._called.setdefault((name, arguments, result), {})
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        missing = [row for row in dict.fromkeys(rows) if row not in known]
+        failed: dict[tuple[int, ...], tuple[str, Exception | None]] = {}
+        if missing:
+            codes, failures = self.functions.compute(name, arguments, result, list(np.array(missing, np.int64).T.copy()))
+            known.update(zip(missing, codes.tolist(), strict=True))
+            for at, message in failures.items():
+                failed[missing[at]] = _worded(message, self.functions.exceptions.get(message))
+                del known[missing[at]]
+        return np.array([known.get(row, 0) for row in rows], np.int64), {at: failed[row] for at, row in enumerate(rows) if row in failed}
 
     def why(self, failure: int) -> tuple[str, Exception | None]:
         """What a failed call is to be reported with, and the exception that it raised, if it is still at hand."""
         message = self._failures[failure]
-        cause = self.functions.exceptions.get(message)
-        return f"has no value: {message}" if cause is None else f"raised {message}", cause
+        return _worded(message, self.functions.exceptions.get(message))
 
     def forget_failures(self) -> None:
         """Try calls that failed again, when they are asked for."""
@@ -109,6 +117,7 @@ class Memo:
 
     def forget(self, name: str) -> None:
         """Forget what a function gave: the user has another one of that name now."""
+        self._called = {function: known for function, known in self._called.items() if function[0] != name}
         gone = [number for number, function in enumerate(self._known) if function[0] == name]
         self._rebuild(self._rows(without=gone), len(self.table), self.table.shape[1])
 
@@ -168,3 +177,7 @@ class Memo:
             moving = moving[(there[:, code.MEMO_KEY] != 0) & ~same]
             places[moving] = (places[moving] + 1) & (len(self.table) - 1)
         return places
+
+
+def _worded(message: str, cause: Exception | None) -> tuple[str, Exception | None]:
+    return f"has no value: {message}" if cause is None else f"raised {message}", cause

@@ -179,7 +179,7 @@ class Engine:
     def _besides(self) -> int:
         """Bytes that are used, but not by pages."""
         values, joins = self.values, self.joins
-        return values.symbols.bytes + values.structures.bytes + joins.memo.table.nbytes + sum(join.bytes for join in joins.every())
+        return values.symbols.bytes + values.structures.bytes + joins.memo.bytes + sum(join.bytes for join in joins.every())
 
     def _tell(self, error: BaseException) -> None:
         """Say in an error that memory does not suffice what it is taken up by."""

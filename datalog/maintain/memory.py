@@ -89,6 +89,6 @@ def parts_of(engine: Engine, roots: NDArray[np.int64] | None = None, without: Co
     structures = engine.values.structures
     if len(structures) > 1:
         parts.append(Part("structures", "records and values of algebraic types", len(structures) - 1, structures.bytes))
-    parts.append(Part("memo", "calls of functions", len(memo), memo.table.nbytes))
+    parts.append(Part("memo", "calls of functions", len(memo), memo.bytes))
     parts.append(Part("buffers", "buffers of joins", len(joins), sum(join.bytes for join in joins)))
     return tuple(part for part in parts if part.bytes)
