@@ -94,6 +94,8 @@ def _among_the_given(bench: Workbench, asked: Fact) -> tuple[str, tuple[str, ...
             return f"{named} is {found}, not {wanted}", ()
         if not predicate.derived:
             return f"{named} has no value", ()
+    if predicate.derived and not predicate.base:
+        return "", ()
     stored = bench.program.predicates[predicate.base] if predicate.derived else predicate
     rows = bench.storage.rows(stored.name, bench.storage.committed)
     if predicate.derived and not len(rows):

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from datalog import Database
-from datalog.errors import EvaluationError, ProgramError
+from datalog.errors import DatalogError, EvaluationError, ProgramError
 from datalog.maintain.engine import Maintain
 
 MAINTAIN: list[Maintain] = ["derived", "auto", "recorded", "recompute"]
@@ -204,6 +204,16 @@ def test_debug_delta_tells_the_round_of_each_row_also_of_those_that_have_left() 
     p(x) <= p(y) :- x < y."""
     assert rows(program, "p") == [(3,)]
     assert rows(program, "rounds") == [(0, 0), (1, 1), (2, 2), (3, 3)]
+
+
+def test_a_predicate_of_debug_delta_takes_no_facts() -> None:
+    db = Database(
+        ".decl p(x: number)\np(1).\np(x + 1) :- p(x), x < 3.\n.decl d = debug_delta(p)\n.decl q(x: number)\n.decl e = debug_delta(q)"
+    )
+    for name in ("d", "e"):
+        with pytest.raises(DatalogError, match=f"{name} is derived by rules and has no facts of its own"), db.transaction() as tx:
+            tx.insert(name, [(1, 2)])
+        assert str(db.why_not(f"{name}(8, 8)")).startswith(f"{name}(8, 8) does not hold")
 
 
 def test_the_number_of_the_round_is_0_in_rules_that_are_not_recursive() -> None:
