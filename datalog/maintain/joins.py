@@ -59,6 +59,7 @@ class Joins:
             storage.arrange(name, self.plan.orders[name], payload)
             if name in self._recursive:
                 storage.arrange(suspects_of(name), [tuple(range(predicate.width))])
+        storage.symmetric = frozenset(closure.head for stratum in program.strata for closure in stratum.closures)
         self.full = [self.join(plan) for plan in self.plan.rules]
         self.deltas = [[self._delta(plan) for plan in plans] for plans in self.plan.deltas]
         self.dependents = [[self._dependents(plan) for plan in plans] for plans in self.plan.deltas]

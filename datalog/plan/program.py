@@ -43,11 +43,11 @@ def plan_program(program: CoreProgram, statistics: Statistics) -> ProgramPlan:
         if stratum.numbering is not None:
             requests[stratum.numbering.head].add(tuple(range(program.predicates[stratum.numbering.head].width)))
         for closure in stratum.closures:
-            requests[closure.head].add((0, 1))
             requests[closure.pairs].add((0, 1))
         if stratum.guard is not None:
             for name, keys in stratum.guard.choices.items():
                 requests[name].update(keys)
+    requests |= {closure.head: {(0, 1)} for stratum in program.strata for closure in stratum.closures}  # symmetric: that is (1, 0), too
     orders = {name: fewest_arrangements(asked, program.predicates[name].width) for name, asked in requests.items()}
     for number, rule in enumerate(program.rules):
         if number not in rules:

@@ -89,6 +89,7 @@ class Storage:
         self.trees: list[BTree] = []  # by number
         self.arrangements: dict[str, list[Arrangement]] = {}
         self.payloads: dict[str, Payload] = {}
+        self.symmetric: frozenset[str] = frozenset()  # predicates that hold (y, x) where they hold (x, y): one order is the other
         self._added: list[list[Arrangement]] = []  # per arrangement that the running transaction added, where it is listed
 
     # --- trees ---------------------------------------------------------------------------------------------------------
@@ -139,7 +140,9 @@ class Storage:
                 self.add_arrangement(predicate, columns)
 
     def serving(self, predicate: str, columns: Columns) -> Arrangement | None:
-        """The first arrangement whose order begins with `columns`, or None."""
+        """The first arrangement whose order begins with `columns`, or None. A symmetric predicate's serve for either column."""
+        if predicate in self.symmetric and columns[:1] == (1,):
+            columns = (0, 1)[: len(columns)]
         return next((kept for kept in self.arrangements[predicate] if kept.columns[: len(columns)] == columns), None)
 
     def _add_arrangement(self, predicate: str, columns: Columns) -> Arrangement:
@@ -275,6 +278,8 @@ class Storage:
         if len(columns) == delta.inserted.shape[1]:
             in_order = columns == tuple(range(len(columns)))
             return (delta.inserted, delta.deleted) if in_order else (delta.inserted[:, columns], delta.deleted[:, columns])
+        if predicate in self.symmetric:
+            columns = (0,)
         kept = next(kept for kept in self.arrangements[predicate] if set(kept.columns[: len(columns)]) == set(columns))
         places = [columns.index(column) for column in kept.columns[: len(columns)]]
 

@@ -65,15 +65,40 @@ def test_negations_and_aggregates_are_over_whole_classes() -> None:
         + """same("a", "b"). same("b", "c"). same("x", "y").
         .decl size(x: symbol, n: number)
         size(x, n) :- same(x, x), n = count : { same(x, _) }.
+        .decl of_second(y: symbol, n: number)
+        of_second(y, n) :- same(y, y), n = count : { same(_, y) }.
         .decl apart(x: symbol, y: symbol)
         apart(x, y) :- same(x, x), same(y, y), !same(x, y)."""
     )
+    assert list(db["of_second"]) == list(db["size"])
     assert list(db["size"]) == [("a", 3), ("b", 3), ("c", 3), ("x", 2), ("y", 2)]
     assert len(db["apart"]) == 12
     with db.transaction() as tx:
         tx.insert("same", [("y", "c")])
     assert {size for _, size in db["size"]} == {5}
+    assert list(db["of_second"]) == list(db["size"])
     assert len(db["apart"]) == 0
+    db.check()
+
+
+def test_one_column_order_serves_for_both() -> None:
+    db = Database(
+        """.decl same(x: number, y: number) eqrel
+        .decl e(x: number, y: number)
+        same(x, z) :- same(x, y), e(y, z).
+        .decl by_second(x: number, y: number)
+        by_second(x, y) :- e(y, _), same(x, y), x > y."""
+    )
+    with db.transaction() as tx:
+        tx.insert("same", [(1, 2)])
+        tx.insert("e", [(2, 3), (5, 1)])
+    assert list(db["by_second"]) == [(3, 2)]
+    with db.transaction() as tx:
+        tx.delete("same", [(1, 2)])
+        tx.insert("same", [(6, 5)])
+    assert list(db["by_second"]) == [(6, 5)]
+    assert [part.name for part in db.stats() if part.name.startswith("same(")] == ["same(x, y)"]
+    db.check()
 
 
 def test_records_may_be_elements() -> None:
