@@ -4,7 +4,7 @@ A transaction ripples through the strata in one pass. In a recursion-free stratu
 predicate gives its signed head rows (`counted.py`), which are added to the head's support counts; rows whose count
 leaves or reaches 0 are the stratum's delta for the strata after it. A recursive stratum is kept by stamps
 (`recursive.py`), an aggregate by the counts of its source (`aggregates.py`). With `auto`, the cheaper of these and of
-evaluating the stratum anew is taken (`choice.py`).
+evaluating the stratum anew is taken (`choice.py`). A stratum with a guard is always evaluated anew (`evaluate/guarded.py`).
 
 All rows here are codes, `int64[n, columns]` in declared column order.
 """

@@ -1,8 +1,7 @@
 """The passes from formulas to simpler formulas, in their order.
 
 Guards go first, since they become aggregates and negations where they can; then aggregates, since they bring disjunctions and
-negations with them. Groups are lifted while disjunctions are whole, so
-that a group makes one helper and not one a branch around it.
+negations with them. Groups are lifted while disjunctions are whole, so that a group makes one helper and not one a branch around it.
 """
 
 from __future__ import annotations
