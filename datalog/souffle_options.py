@@ -26,6 +26,7 @@ PASSED_OVER: tuple[tuple[tuple[str, ...], bool, str], ...] = (  # names, whether
     (("-r", "--debug-report"), True, f"no report is written; {_SHOWN}"),
     (("--live-profile",), False, _PROFILED),
     (("--profile-frequency",), False, _PROFILED),
+    (("--inline-exclude",), True, 'the program says it: .pragma "inline-exclude" "p,q"'),
     (("--emit-statistics",), False, "orders come from statistics by themselves"),
     (("-z", "--disable-transformers"), True, ""),
     (("-v", "--verbose"), False, ""),

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
+from datalog.analysis.walk import leaves, operands, subterms, terms, variables
+from datalog.syntax.substitute import renaming
 from datalog.syntax.tree import (
     Aggregate,
     Atom,
@@ -151,8 +152,8 @@ class _Scopes:
         if isinstance(argument, Variable) and argument.name in names:
             names[argument.name] = result.name
         else:
-            literals.append(Comparison("=", result, _renamed_term(argument, names), aggregate.span))
-        literals += (_renamed_literal(inner, names) for inner in aggregate.body.literals)
+            literals.append(Comparison("=", result, renaming(names).term(argument), aggregate.span))
+        literals += map(renaming(names).literal, aggregate.body.literals)
         return _Witnessed(witnesses, tuple(literals))
 
     def _fresh(self, name: str) -> str:
@@ -276,36 +277,4 @@ def _renamed(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     """The aggregate with other names for variables, at any depth."""
     if not names:
         return aggregate
-    arguments = tuple(_renamed_term(term, names) for term in aggregate.arguments)
-    return replace(aggregate, arguments=arguments, body=_renamed_conjunction(aggregate.body, names))
-
-
-def _renamed_conjunction(conjunction: Conjunction, names: Mapping[str, str]) -> Conjunction:
-    return replace(conjunction, literals=tuple(_renamed_literal(literal, names) for literal in conjunction.literals))
-
-
-def _renamed_literal(literal: Literal, names: Mapping[str, str]) -> Literal:
-    match literal:
-        case Atom():
-            return replace(literal, terms=tuple(_renamed_term(term, names) for term in literal.terms))
-        case Comparison():
-            return replace(literal, left=_renamed_term(literal.left, names), right=_renamed_term(literal.right, names))
-        case Negation():
-            return replace(literal, body=_renamed_conjunction(literal.body, names))
-        case Disjunction():
-            return replace(literal, branches=tuple(_renamed_conjunction(branch, names) for branch in literal.branches))
-        case Conjunction():
-            return _renamed_conjunction(literal, names)
-        case Truth():
-            return literal
-
-
-def _renamed_term(term: Term, names: Mapping[str, str]) -> Term:
-    match term:
-        case Variable():
-            return replace(term, name=names.get(term.name, term.name))
-        case Aggregate():
-            return _renamed(term, names)
-        case _:
-            inner = operands(term)
-            return with_operands(term, [_renamed_term(argument, names) for argument in inner]) if inner else term
+    return renaming(names).aggregate(aggregate)

@@ -140,7 +140,8 @@ def _defined(
             findings.add(declared[name].span, f"inline predicates recurse: {cycle}", "declare one of them without `inline`")
             continue
         rules = [Inlining(found).rule(rule, findings) for rule in own[name]]
-        if all([check_safety(rule, findings, given=literal_names(rule.heads[0])) for rule in rules]):
+        right = [check_safety(rule, findings, given=literal_names(rule.heads[0])) for rule in rules]
+        if all(right):
             found[name] = Inline(signatures[name], tuple(rules))
     return found
 

@@ -16,17 +16,11 @@ from datalog.explain.literals import written
 from datalog.ir.core import CoreAggregate, CoreAtom, CoreFunction, CoreProgram, CoreRule
 from datalog.syntax import parse, parse_literals
 from datalog.syntax.printer import format_body, format_term
+from datalog.syntax.substitute import Substitution
 from datalog.syntax.tree import (
     Aggregate,
-    Application,
-    Atom,
     Comparison,
-    Conjunction,
     Constant,
-    Disjunction,
-    Literal,
-    Negation,
-    Operation,
     Rule,
     Span,
     Term,
@@ -95,13 +89,14 @@ class Wording:
     def _worded(self, span: Span, rule: str, known: Known, result: str) -> str:
         match self._parse(span, rule):
             case Aggregate() as aggregate:
-                term = format_term(_term(aggregate, known))
+                term = format_term(_filled(known).term(aggregate))
                 return f"{result} = {term}" if result else term
             case Rule() as grouping:
+                filled = _filled(known)
                 (total,) = grouping.totals
-                arguments = ", ".join(format_term(_term(argument, known)) for argument in total.arguments)
+                arguments = ", ".join(format_term(filled.term(argument)) for argument in total.arguments)
                 totals = f"{result or total.result.name} = {total.function}({arguments})"
-                return f"agg<<{totals}>> {format_body(_conjunction(grouping.body, known))}"
+                return f"agg<<{totals}>> {format_body(filled.conjunction(grouping.body))}"
             case _:
                 return f"{result} = {self.source(span)}" if result else self.source(span)
 
@@ -132,37 +127,11 @@ def _parsed(source: str, rule: str) -> Aggregate | Rule | None:
     return None
 
 
-def _conjunction(conjunction: Conjunction, known: Known) -> Conjunction:
-    return replace(conjunction, literals=tuple(_literal(literal, known) for literal in conjunction.literals))
+def _filled(known: Known) -> Substitution:
+    """Values for the variables that are known."""
 
+    def value(variable: Variable) -> Term:
+        shown = known.get(variable.name)
+        return variable if shown is None else Constant(0, "number", spelling=shown)  # it is only printed
 
-def _literal(literal: Literal, known: Known) -> Literal:
-    """The literal with values for the variables that are known."""
-    match literal:
-        case Atom():
-            return replace(literal, terms=tuple(_term(term, known) for term in literal.terms))
-        case Comparison():
-            return replace(literal, left=_term(literal.left, known), right=_term(literal.right, known))
-        case Negation():
-            return replace(literal, body=_conjunction(literal.body, known))
-        case Disjunction():
-            return replace(literal, branches=tuple(_conjunction(branch, known) for branch in literal.branches))
-        case Conjunction():
-            return _conjunction(literal, known)
-        case _:
-            return literal
-
-
-def _term(term: Term, known: Known) -> Term:
-    match term:
-        case Variable(name) if name in known:
-            return Constant(0, "number", spelling=known[name])  # it is only printed
-        case Operation():
-            return replace(term, arguments=tuple(_term(argument, known) for argument in term.arguments))
-        case Application():
-            return replace(term, keys=tuple(_term(key, known) for key in term.keys))
-        case Aggregate():
-            arguments = tuple(_term(argument, known) for argument in term.arguments)
-            return replace(term, arguments=arguments, body=_conjunction(term.body, known))
-        case _:
-            return term
+    return Substitution(value)
