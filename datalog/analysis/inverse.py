@@ -2,7 +2,8 @@
 
 Only exact operations are turned round: sums and differences of integers and decimals, products with a constant that is not 0,
 signs and bits. What comes out is a candidate, the only one: it must still be put to the test (20 = 3 * x has none), and where it
-cannot be computed there is none.
+cannot be computed there is none. Where numbers wrap around, sums and differences are solved by wrapping around, too, and of a product
+only the factor that divides it is found, not those that would wrap around to it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol, TypeGuard
 
 from datalog.errors import InternalError
-from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type, Value
+from datalog.ir.core import Apply, CoreAtom, CoreRule, Expression, Reference, Type
 from datalog.ir.primitives import GENERATORS, always_has_value
 
 Columns = frozenset[int]
@@ -71,9 +71,7 @@ def _is_total(expression: Apply) -> bool:
     types = [argument.type for argument in expression.arguments]
     if not generates(expression):
         return always_has_value(expression.name, types, expression.type)
-    # A range has values or none, but for a step of zero, and NaN.
-    step = expression.arguments[-1]
-    return types[0] is not Type.FLOAT and (len(types) == 2 or (isinstance(step, Value) and step.value != 0))
+    return types[0] is not Type.FLOAT  # a range has values or none, but for NaN
 
 
 def fan_out(

@@ -167,13 +167,27 @@ def test_integer_division_truncates_toward_zero(name: str, left: int, right: int
         ("*", [2**32, 2**31], "number"),
         ("/", [-(2**63), -1], "number"),
         ("-", [-(2**63)], "number"),
-        ("-", [1, 2], "unsigned"),
-        ("+", [2**64 - 1, 1], "unsigned"),
+        ("%", [1, 0], "unsigned"),
     ],
 )
 def test_an_operation_without_a_result_is_an_error(name: str, values: list[int], type: str) -> None:
     with pytest.raises(OracleArithmeticError):
         compute(name, list(values), type)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "result"),
+    [("-", [1, 2], 2**64 - 1), ("+", [2**64 - 1, 1], 0), ("*", [2**63, 2], 0), ("^", [3, 41], 3**41 % 2**64), ("-", [1], 2**64 - 1)],
+)
+def test_unsigned_wrap_around(name: str, values: list[int], result: int) -> None:
+    assert compute(name, list(values), "unsigned") == result
+
+
+def test_numbers_wrap_around_if_they_are_to() -> None:
+    double = program(rule(atom("h", op("*", X, number(2))), atom("p", X)), p=1, h=1)
+    assert evaluate(double, {"p": rows(2**62, -(2**63))}, overflow="wrap")["h"] == rows(-(2**63), 0)
+    with pytest.raises(OracleArithmeticError):
+        evaluate(double, {"p": rows(2**62)})
 
 
 QUOTIENT = Compare("=", Y, op("/", number(10), X))

@@ -49,6 +49,11 @@ def cents(text: str) -> Decimal:
         ("substr", ["héllo", 1, 2], "symbol", "él"),
         ("substr", ["abc", 1, 99], "symbol", "bc"),
         ("substr", ["abc", 3, 1], "symbol", ""),
+        ("substr", ["abc", 4, 1], "symbol", ""),
+        ("substr", ["abc", -1, 2], "symbol", ""),
+        ("substr", ["abc", 1, -1], "symbol", "bc"),
+        ("+", ["ab", "c"], "symbol", "abc"),
+        ("to_string", [0.25], "symbol", "0.250000"),
         ("contains", ["b", "abc"], "bool", True),
         ("match", ["a.*", "ab"], "bool", True),
         ("match", ["a", "ab"], "bool", False),
@@ -83,8 +88,6 @@ def test_a_primitive_has_the_value_worked_out_by_hand(name: str, values: list[An
         ("/", [cents("1.00"), cents("0.00")], MONEY),
         ("*", [cents("90000000000000000.00"), cents("2.00")], MONEY),
         ("abs", [-(2**63)], "number"),
-        ("substr", ["abc", 4, 1], "symbol"),
-        ("substr", ["abc", -1, 1], "symbol"),
         ("match", ["(", "a"], "bool"),
         ("to_number", ["1.5"], "number"),
         ("to_number", [""], "number"),
@@ -121,15 +124,16 @@ def test_ranges_end_before_their_end_and_run_down_if_it_is_less() -> None:
     assert list(range_of([1, 6, 2], "number")) == [1, 3, 5]
     assert list(range_of([1, 6, -1], "number")) == []
     assert list(range_of([2, 2], "number")) == []
-    with pytest.raises(OracleArithmeticError):
-        list(range_of([1, 2, 0], "number"))
+    assert list(range_of([1, 2, 0], "number")) == [1]
+    assert list(range_of([2, 1, 0], "number")) == [2]
+    assert list(range_of([2, 2, 0], "number")) == []
 
 
 def test_an_inverse_is_the_only_value_that_can_give_the_result() -> None:
     assert inverse("+", [None, 1], 0, 5, "number") == 4
     assert inverse("-", [10, None], 1, 3, "number") == 7
     assert inverse("-", [None], 0, 3, "number") == -3
-    assert inverse("+", [None, 3], 0, 2, "unsigned") is None
+    assert inverse("+", [None, 3], 0, 2, "unsigned") == 2**64 - 1
     assert inverse("-", [None, 1], 0, 2**63 - 1, "number") is None
 
 
