@@ -27,8 +27,10 @@ from datalog.ir.core import CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type
 from datalog.ir.demand import Demand, Version, version_of
 from datalog.ir.formulas import Atom, Conjunction, Literal, Program, Rule, Signature, Term, Variable
 from datalog.ir.text import format_signature
+from datalog.rewrite.guards import ALL
 from datalog.rewrite.sideways import Roles, askings, atom_of, with_predicate
 from datalog.rewrite.supersets import SUFFIX
+from datalog.rewrite.take_apart import take_apart
 from datalog.syntax.tree import NOWHERE
 
 Widest = dict[str, list[tuple[bool, ...]]]
@@ -79,6 +81,7 @@ def _special(program: Program) -> set[str]:
     found |= {_owner(name) for name in (*guard.predicates, *guard.rounds, *guard.subsumed.values(), *program.equivalences)}
     found |= {_owner(aggregate.asked) for aggregate in program.aggregates if aggregate.asked}
     found |= {_owner(numbering.head) for numbering in program.numberings}  # each binding counts
+    found |= {name for name in program.signatures if name + ALL in program.signatures}  # their given rows are not theirs
     groups = component_of(program.signatures, rule_edges(program.rules))
     return found.union(*({_owner(other) for other in group} for group in groups.values() if not group.isdisjoint(found)))
 
@@ -169,11 +172,11 @@ class _Rewriting:
     def _rewrite(self, rule: Rule, version: Version | None) -> None:
         """The rule as it stands for a version of its head, or for its head whole, and what its body asks for."""
         (head,) = rule.heads
-        first = None
+        first, literals = None, list(rule.body.literals)
         if version is not None:
+            head, literals = take_apart(head, literals, version.columns)
             first = Atom(version.demand, tuple(head.terms[column] for column in version.columns), NOWHERE)
             head = replace(head, predicate=version.name)
-        literals = list(rule.body.literals)
         for asking in askings(literals, first, self._roles):
             atom = atom_of(literals[asking.at])
             assert atom is not None

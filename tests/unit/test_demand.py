@@ -113,6 +113,28 @@ def test_records_are_taken_apart_and_asked_by() -> None:
     db.check()
 
 
+def test_what_is_asked_of_a_list_is_asked_of_its_rest() -> None:
+    text = """.type List = [head: number, tail: List]
+    .type Sum = Zero {} | Add { one: Sum, other: number }
+    .decl known(l: List) .decl sum(l: List, n: number) .decl value(s: Sum, n: number) .decl out(n: number) .output out
+    known([1, [3, [2, nil]]]). known([7, nil]).
+    known(t) :- known([_, t]).
+    .decl digit(d: number) digit(1). digit(2). digit(3).
+    sum(nil, 0).
+    sum([h, t], h + n) :- sum(t, n), known([h, t]).
+    value($Zero(), 0).
+    value($Add(s, n), n + m) :- value(s, m), digit(n), m < 4.
+    out(n) :- sum([3, [2, nil]], n).
+    out(n) :- value($Add($Add($Zero(), 3), 2), n)."""
+    db = Database(MAGIC + text)
+    assert {"sum", "value"} <= set(db.on_demand)
+    assert list(db["out"]) == [(5,)]
+    assert db._engine.storage.size("sum@bf") == 3
+    assert db._engine.storage.size("value@bf") == 3
+    assert "@" not in str(db.explain("out(5)"))
+    db.check()
+
+
 def test_a_nullary_predicate_is_evaluated_if_something_asks() -> None:
     text = """.decl go() .decl far() .decl out(x: number) .output out
     far() :- path(1, 3).
