@@ -1,6 +1,7 @@
 """From quantified rules to core rules, one pass a file.
 
     drop_truths → distribute_negations → lift_negated_groups → expand_disjunctions → split_heads     formulas to simpler formulas
+    → drop_unneeded → evaluate_on_demand                                      on request: what nothing asks for goes
     → flatten → forget_singletons → ask_existence                             formulas to core rules
     keep_plans, separate_facts, stratify                                      plans, predicates, given rows, strata
 
