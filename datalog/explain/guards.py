@@ -74,7 +74,7 @@ def _reasons(bench: Workbench, name: str, codes: Codes) -> Iterator[str]:
     if not predicate.choices:
         yield from _extremes(bench, name, row)
     if name + SUBSUMED in bench.program.predicates:
-        yield "a row subsumed it that has left since, or it subsumed each other with a row"
+        yield "a row that has left since subsumed it"
     limited = [f"{one} has {limit} rows" for one, limit in guard.limits.items() if storage.size(one) >= limit]
     if limited:
         yield f"the recursion has ended, since {' and '.join(limited)}"

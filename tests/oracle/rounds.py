@@ -8,12 +8,12 @@ because of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.oracle.naive import _derive, alternatives
-from tests.oracle.rules import Atom, Compare, Const, Literal, Not, Op, Program, Row, Rule, Var, reads
+from tests.oracle.rules import Atom, Compare, Const, Literal, Op, Program, Row, reads
 from tests.oracle.tables import Tables
 from tests.oracle.text import Style, _Writer, to_text
 
@@ -110,7 +110,7 @@ class _Group:
         number = 0
         while True:
             new = self._round(found, number)
-            if not any(new.values()) or any(len(self.tables.rows[name]) >= limit for name, limit in self._limits()):
+            if not any(new.values()) or any(len(self.tables.rows[name]) >= limit for name, limit in self._limits().items()):
                 return
             number += 1
             if number > rounds:
@@ -120,10 +120,10 @@ class _Group:
                 for fresh in self._with_new(_counted(body, number), new):
                     found[head.predicate] |= self._derived(head, fresh)
 
-    def _limits(self) -> Iterable[tuple[str, int]]:
+    def _limits(self) -> dict[str, int]:
         """A size ends a recursion only."""
         recursive = any(name in self.group for _, body in self.rules for name, _ in reads(body))
-        return self.guarded.limits.items() & {(n, c) for n, c in self.guarded.limits.items() if n in self.group and recursive}
+        return {name: limit for name, limit in self.guarded.limits.items() if recursive and name in self.group}
 
     def _derived(self, head: Atom, body: tuple[Literal, ...]) -> set[Row]:
         return {row for flat in alternatives(body) for row in _derive(head, flat, self.tables)}
@@ -194,6 +194,3 @@ def _counted(body: tuple[Literal, ...], number: int) -> tuple[Literal, ...]:
         return one
 
     return tuple(map(literal, body))
-
-
-__all__ = ["COUNTER", "EndlessError", "Guarded", "Not", "Rule", "Subsumption", "Var", "evaluate"]
