@@ -181,6 +181,16 @@ def test_python_files_have_functions_for_the_command_line(tmp_path: Path) -> Non
     assert "@length" in command("explain", program, 'long("abc", 3)', *given).out
 
 
+def test_the_repl_calls_functors(tmp_path: Path) -> None:
+    functions = tmp_path / "mine.py"
+    functions.write_text("def twice(x): return 2 * x\n")
+    script = ".functor twice(x: number): number\n.decl p(x: number)\np(3).\nq(@twice(x)) :- p(x).\n?- q(x), y = @twice(x).\n"
+    outcome = command("repl", "--functors", functions, stdin=script)
+    assert (outcome.status, outcome.err) == (0, "") and outcome.out.splitlines()[-1].split() == ["6", "12"]
+    outcome = command("repl", stdin=script)
+    assert outcome.status == 1 and "there is no function for functor `twice`" in outcome.err
+
+
 def test_check_and_plan_look_for_functions_only_where_they_are_told_to(tmp_path: Path) -> None:
     program, functions = tmp_path / "p.dl", tmp_path / "none.py"
     program.write_text(LENGTH)
