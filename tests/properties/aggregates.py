@@ -107,7 +107,7 @@ class RichBody(Body):
         self.scope[name] = column
         # Values of the rows with the least or greatest one, unless something else gives the variable its values.
         for witness in own if term.function in ("min", "max") else ():
-            if len(self.scope) < MOST_VARIABLES and self.choose.chance(40):
+            if witness in set(mentions(term)) and len(self.scope) < MOST_VARIABLES and self.choose.chance(40):
                 self.scope[witness] = own[witness]
 
     def _shadowing(self, term: Agg) -> Agg:
