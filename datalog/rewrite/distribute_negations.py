@@ -53,7 +53,7 @@ def _literal(literal: Literal, names: set[str]) -> Iterator[Literal]:
 def _negation(negation: Negation, names: set[str]) -> Iterator[Literal]:
     body = _conjunction(negation.body, names)
     alternatives = list(_alternatives(body.literals))
-    own = own_variables(negation.body)
+    own = own_variables(negation.body) | (literal_names(body) - literal_names(negation.body))  # and of the groups that those within became
     if not 1 < len(alternatives) <= LIMIT:
         yield _freed(replace(negation, body=body), own, names)
         return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import datalog
+
 from datalog.analysis import analyse
 from datalog.errors import ProgramError
 from datalog.ir.core import CoreProgram
@@ -108,6 +110,11 @@ def test_a_negated_group_becomes_a_negated_helper(text: str, expected: list[str]
 def test_a_negated_disjunction_excludes_what_any_of_its_branches_holds_for() -> None:
     text = "q(1). q(2). q(3). q(4). r(1, 2). r(2, 9). s(3). p(x) <- q(x), !(r(x, y), q(y) ; s(x))."
     assert evaluate_core(core(text))["p"] == {(2,), (4,)}
+
+
+def test_groups_that_one_group_becomes_share_no_variable() -> None:
+    text = "p(x, z) :- e(x, _), e(w, z), !(!(e(z, _), x > 1 ; e(n, z), !e(n, x))). e(1, 2). e(2, 3). e(3, 2). e(3, 1)."
+    assert list(datalog.Database(text)["p"]) == [(1, 2), (1, 3), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3)]
 
 
 def test_a_helper_that_computes_takes_the_whole_body_as_its_guard() -> None:
