@@ -28,7 +28,6 @@ PASSED_OVER: tuple[tuple[tuple[str, ...], bool, str], ...] = (  # names, whether
     (("--profile-frequency",), False, _PROFILED),
     (("--inline-exclude",), True, 'the program says it: .pragma "inline-exclude" "p,q"'),
     (("--emit-statistics",), False, "orders come from statistics by themselves"),
-    (("--inline-exclude",), True, 'a program says what is not to be inlined: .pragma "inline-exclude" "NAMES"'),
     (("-z", "--disable-transformers"), True, ""),
     (("-v", "--verbose"), False, ""),
     (("-W", "--warn"), True, ""),
