@@ -171,7 +171,8 @@ class Program:
 
     `aggregates` are what rewriting has made of the rules' aggregations, and `guard` what it has left of choices and subsumptions;
     `types` is what stands at run time for each type's name. `demand` is what is wanted on demand, `demanded` are the predicates
-    that rewriting has put on demand, with their versions. With `wraps`, numbers that leave 64 bits wrap around. `papers`: something is written as only the papers' dialect has it."""
+    that rewriting has put on demand, with their versions. With `wraps`, numbers that leave 64 bits wrap around. `papers`: something
+    is written as only the papers' dialect has it."""
 
     signatures: dict[str, Signature]
     facts: tuple[Atom, ...]
