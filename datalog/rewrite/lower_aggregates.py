@@ -31,9 +31,8 @@ its branches bind. Aggregations over equal bodies share them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from datalog.analysis.dependencies import component_of, recursion_of, rule_edges
 from datalog.analysis.quantify import quantify
@@ -67,12 +66,12 @@ from datalog.ir.occurrences import (
     term_may_fail,
     term_variables,
 )
-from datalog.ir.primitives import ORDER, aggregate_named, is_fold
-from datalog.ir.renaming import fresh_name, is_uncounted, rename_literal, rename_term
-from datalog.ir.text import format_literal, format_term
+from datalog.ir.primitives import ORDER, aggregate_named
+from datalog.ir.renaming import fresh_name, is_uncounted
+from datalog.ir.text import format_term
+from datalog.rewrite.aggregations import canonical, core_function, empty_result, is_ordered, placeless
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
 from datalog.rewrite.intervals import Interval, interval_of
-from datalog.syntax.tree import NOWHERE
 
 Flat = tuple[Literal, ...]
 
@@ -151,7 +150,7 @@ class _Lowering:
     def _aggregation(self, aggregation: Aggregation, context: tuple[Literal, ...]) -> list[Literal]:
         over = self._over(aggregation, context)
         interval = over.interval
-        head = self._head(over, (_function(aggregation),))
+        head = self._head(over, (core_function(aggregation),))
         ends = interval.ends if interval else ()
         return [*(interval.beside if interval else ()), *_asked(aggregation, head, (*over.groups, *ends), over.asked)]
 
@@ -166,7 +165,7 @@ class _Lowering:
         for members in together.values():
             members.sort(key=lambda member: member[0].span.start)
             (first, over), results = members[0], [total.result for total, _ in members]
-            head = self._head(over, tuple(_function(total) for total, _ in members))
+            head = self._head(over, tuple(core_function(total) for total, _ in members))
             atoms.append(Atom(head, (*over.groups, *results), first.span))
         return atoms
 
@@ -180,14 +179,14 @@ class _Lowering:
         within = interval.body if interval else body
         fallible = any(map(may_fail, within)) or any(map(term_may_fail, arguments))
         groups = _groups(aggregation, names)
-        asked = not aggregation.grouping and isinstance(_empty(aggregation), Constant | None)
+        asked = not aggregation.grouping and isinstance(empty_result(aggregation), Constant | None)
         asked = asked and self._is_recursive(self._need(aggregation, body, groups, None, fallible, context))
         if fallible or asked:
             interval = None  # its one body would compute for rows that no interval holds; and it is there once the recursion ends
         if interval is not None:
             body, context = interval.body, (*context, *interval.beside)
             groups = _groups(aggregation, names & names_in(body, arguments))
-        ordered = _ordered(aggregation)
+        ordered = is_ordered(aggregation)
         keys: list[Term] = [*groups, *([interval.key] if interval else [])]
         columns = [*keys]
         columns += [Operation(ORDER, arguments[:1], Type.NUMBER, aggregation.span)] if ordered else []
@@ -197,7 +196,7 @@ class _Lowering:
         if asked and needs is not None:
             self._shared.recursive |= {source.name, needs.name}
             self._avoid |= self._shared.recursive
-        empty = _empty(aggregation) if asked else None
+        empty = empty_result(aggregation) if asked else None
         return _Over(source, needs, groups, interval, asked, empty.value if isinstance(empty, Constant) else None)
 
     def _is_recursive(self, need: Rule | None) -> bool:
@@ -282,8 +281,8 @@ class _Lowering:
         A count does with the rows of any aggregation over its body, if none of them can be missing there."""
         span = aggregation.span
         asked_for = (need.heads[0].terms, need.body.literals) if need else ((), ())
-        key = _canonical((columns, body), asked_for, interval is not None, asked)
-        beside = _canonical((keys, body), asked_for, interval is not None, asked)
+        key = canonical((columns, body), asked_for, interval is not None, asked)
+        beside = canonical((keys, body), asked_for, interval is not None, asked)
         if key in self._shared.bodies:
             return self._shared.bodies[key]
         if _counts(aggregation) and beside in self._shared.counted:
@@ -322,9 +321,7 @@ class _Lowering:
             empty=over.empty,
         )
         for other in self._shared.aggregates if len(functions) == 1 else ():
-            if replace(other, head="", functions=_placeless(other), text="") == replace(
-                aggregate, functions=_placeless(aggregate), text=""
-            ):
+            if replace(other, head="", functions=placeless(other), text="") == replace(aggregate, functions=placeless(aggregate), text=""):
                 return other.head
         taken: set[str] = set()
         results = [Variable(fresh_name(function.name, taken), function.result) for function in functions]
@@ -358,28 +355,6 @@ def _groups(aggregation: Aggregation, names: frozenset[str]) -> tuple[Variable, 
     return tuple(found.values())
 
 
-def _function(aggregation: Aggregation) -> CoreFunction:
-    function = aggregate_named(aggregation.function)
-    parameter = aggregation.arguments[-1] if function.parameter else None
-    return CoreFunction(
-        aggregation.function,
-        tuple(term.type for term in aggregation.arguments[: len(function.arguments) - function.parameter]),
-        aggregation.result.type,
-        aggregation.span,
-        _ordered(aggregation),
-        parameter.value if isinstance(parameter, Constant) else None,
-    )
-
-
-def _ordered(aggregation: Aggregation) -> bool:
-    return aggregate_named(aggregation.function).picks and aggregation.arguments[0].type is Type.SYMBOL
-
-
-def _placeless(aggregate: CoreAggregate) -> tuple[CoreFunction, ...]:
-    """The functions without the places where they were said."""
-    return tuple(replace(function, span=NOWHERE) for function in aggregate.functions)
-
-
 def _counts(literal: Literal) -> bool:
     return isinstance(literal, Aggregation) and literal.function == "count"
 
@@ -387,42 +362,10 @@ def _counts(literal: Literal) -> bool:
 def _asked(aggregation: Aggregation, head: str, keys: Sequence[Variable], asked: bool) -> list[Literal]:
     """What stands for the aggregation in its rule."""
     span, result = aggregation.span, aggregation.result
-    empty = _empty(aggregation)
+    empty = empty_result(aggregation)
     atom = Atom(head, (*keys, result), span)
     if empty is None or aggregation.grouping or asked:
         return [atom]
     none = Negation(Conjunction((), (Atom(head, (*keys, Wildcard(result.type)), span),), span), span)
     nothing = Comparison("=", result, empty, span)
     return [Disjunction((Conjunction((), (atom,), span), Conjunction((), (none, nothing), span)), span)]
-
-
-def _empty(aggregation: Aggregation) -> Term | None:
-    """What it gives for no rows, if anything."""
-    if is_fold(aggregation.function):
-        return aggregation.arguments[0]
-    empty, type_ = aggregate_named(aggregation.function).empty, aggregation.result.type
-    return None if empty is None else Constant(_typed(empty, type_), type_, aggregation.span)
-
-
-def _typed(value: PyValue, type_: Type) -> PyValue:
-    assert isinstance(value, int)
-    return float(value) if type_ is Type.FLOAT else Decimal(value) if type_.scale >= 0 else value
-
-
-def _canonical(*parts: tuple[Sequence[Term], Sequence[Literal]] | bool) -> str:
-    """The parts as text, with the variables named in the order of their appearance."""
-    numbers: dict[str, str] = {}
-    pairs = [part for part in parts if not isinstance(part, bool)]
-    for terms, literals in pairs:
-        for variable in (*(variable for term in terms for variable in term_variables(term)), *_all_variables(literals)):
-            numbers.setdefault(variable.name, f"?{len(numbers)}: {variable.type.value}")
-    shown = [
-        [*(format_term(rename_term(term, numbers)) for term in terms), *(format_literal(rename_literal(one, numbers)) for one in literals)]
-        for terms, literals in pairs
-    ]
-    return repr((shown, [part for part in parts if isinstance(part, bool)]))
-
-
-def _all_variables(literals: Iterable[Literal]) -> Iterator[Variable]:
-    for literal in literals:
-        yield from literal_variables(literal)
