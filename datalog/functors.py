@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from datalog.errors import Diagnostic, FunctionError, ProgramError
 from datalog.evaluate.calls import UserFunction
 from datalog.functions import Function, check_call, define, name_of
-from datalog.ir.functors import CALL, Functor
+from datalog.ir.functors import Functor
+from datalog.ir.primitives import CALL
 from datalog.reading import FunctorFiles
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from datalog.analysis.findings import Findings, did_you_mean
 from datalog.analysis.hints import GREATEST_SCALE, aggregate_hint
 from datalog.analysis.types import named, scale_of
 from datalog.analysis.walk import leaves, subterms, terms
-from datalog.ir.functors import CALL, aggregate_of, folded_by
-from datalog.ir.primitives import AGGREGATES, is_fold
+from datalog.ir.functors import aggregate_of, folded_by
+from datalog.ir.primitives import AGGREGATES, CALL, is_fold
 from datalog.syntax.aggregates import OTHER_NAMES
 from datalog.syntax.tree import Aggregate, Atom, Constant, Literal, Operation, Rule, Term, Variable, Wildcard
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 
 from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
-from datalog.ir.functors import CALL
 from datalog.ir.lattices import Lattice, Lattices
+from datalog.ir.primitives import CALL
 from datalog.syntax.tree import (
     Aggregate,
     Atom,

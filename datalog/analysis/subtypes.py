@@ -20,7 +20,8 @@ from datalog.analysis.signatures import Columns
 from datalog.analysis.type_system import Types
 from datalog.analysis.types import Inference
 from datalog.analysis.walk import leaves, operands, subterms, terms, variables
-from datalog.ir.functors import CALL, Functor
+from datalog.ir.functors import Functor
+from datalog.ir.primitives import CALL
 from datalog.ir.structures import Structure
 from datalog.syntax.tree import (
     Aggregate,

@@ -25,8 +25,8 @@ from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types, unknown_branch_hint
 from datalog.analysis.walk import leaves, operands, variables
 from datalog.ir.core import ROUND, Type
-from datalog.ir.functors import CALL, aggregate_of
-from datalog.ir.primitives import ANY, DECIMALS, TIMES, Allowed, Primitive, Slot
+from datalog.ir.functors import aggregate_of
+from datalog.ir.primitives import ANY, CALL, DECIMALS, TIMES, Allowed, Primitive, Slot
 from datalog.ir.structures import Shape, Structure
 from datalog.syntax.constants import spell
 from datalog.syntax.tree import (

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.ir.core import CoreFunction, Type
-from datalog.ir.functors import CALL
+from datalog.ir.primitives import CALL
 from datalog.store.values import Values
 
 Words = NDArray[np.int64]

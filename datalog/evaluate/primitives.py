@@ -21,8 +21,7 @@ from datalog.evaluate.conversions import FROM_TEXT
 from datalog.evaluate.dates import between, calendar_part, convert, later
 from datalog.evaluate.patterns import BadPattern, compiled
 from datalog.ir.core import PyValue, Type
-from datalog.ir.functors import CALL
-from datalog.ir.primitives import CAST, ORDER
+from datalog.ir.primitives import CALL, CAST, ORDER
 from datalog.ir.spelling import spell_value
 from datalog.ir.structures import WHICH, Structure, is_structural, shape_made
 from datalog.store.values import Values, shown

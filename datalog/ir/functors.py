@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from datalog.ir.core import Apply, CoreRule, Expression, Stratum, Type
-from datalog.ir.primitives import AGGREGATES, PRIMITIVES, AggregateFunction, Primitive, Slot, is_fold
+from datalog.ir.primitives import AGGREGATES, CALL, PRIMITIVES, AggregateFunction, Primitive, Slot, is_fold
 from datalog.syntax.tree import NOWHERE, Span
-
-CALL = "@"  # before the name of a functor in a term, and twice in an aggregate
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ _LOGICAL = WHOLE | {Type.BOOL}
 
 ORDER = "#order"  # of a symbol: a number that orders symbols as far as their first eight bytes tell; the engine's own
 
+CALL = "@"  # before the name of a functor of the user's own in a term, and twice in an aggregate
+
 CAST = "#as"  # takes the 64 bits of a value for one of another type; written as(x, type)
 
 AUTOINC = "autoinc"  # a number of a rule's binding; rewriting leaves none of it

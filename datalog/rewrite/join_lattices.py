@@ -15,7 +15,7 @@ from datalog.analysis.dependencies import component_of, rule_edges, successors
 from datalog.analysis.quantify import quantify
 from datalog.analysis.subsumption import SUFFIX
 from datalog.ir.formulas import Aggregation, Atom, Conjunction, Literal, Program, Rule, Signature, Variable, Wildcard
-from datalog.ir.functors import CALL
+from datalog.ir.primitives import CALL
 from datalog.rewrite.guards import ALL
 
 
