@@ -35,7 +35,7 @@ from datalog.syntax.tree import NOWHERE
 
 Widest = dict[str, list[tuple[bool, ...]]]
 
-MOST = 3  # versions of a predicate; beyond, one that is asked by some of the columns of another one stands for it
+MOST = 2  # versions that are asked by some columns; beyond, one that is asked by some of the columns of another one stands for it
 
 
 def evaluate_on_demand(program: Program, demand: Demand, roots: Iterable[str], prefix: str = "") -> Program:
@@ -145,7 +145,8 @@ class _Rewriting:
         """Of the predicates with too many versions, those that others make needless, since they are asked by some of the same columns."""
         ways: dict[str, list[tuple[bool, ...]]] = {}
         for name, bound in self._versions:
-            ways.setdefault(name, []).append(bound)
+            if any(bound):  # for all its rows it is asked for a reason, which does not make the rest of them needed
+                ways.setdefault(name, []).append(bound)
         crowded = {name: bounds for name, bounds in ways.items() if len(bounds) > MOST}
         found = {
             name: [one for one in bounds if not any(other != one and _covers(other, one) for other in bounds)]
