@@ -19,7 +19,8 @@ def ask_existence(
 ) -> tuple[list[CoreRule], dict[str, Predicate]]:
     """The rules, with the rules of the helpers that they need, and the helpers' predicates. `prefix` begins the helpers' names.
 
-    A helper would know a round later what the predicates `rounds`, whose rounds count, know: their atoms get a variable."""
+    A helper would know a round later what the predicates `rounds`, whose rounds count, know: their atoms get a variable, but for
+    negated ones, which are asked when all rounds are over."""
     helpers: dict[str, Predicate] = {}
     asking = list(rules)
     added: list[CoreRule] = []
@@ -27,7 +28,7 @@ def ask_existence(
         for atom in rule.atoms:
             if not _asks(atom):
                 continue
-            if atom.predicate in rounds:
+            if atom.predicate in rounds and not atom.negated:
                 asking[at] = _look(asking[at], atom, predicates[atom.predicate])
                 continue
             name = f"{prefix}{atom.predicate}@some"
