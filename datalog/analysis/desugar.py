@@ -6,6 +6,7 @@
     p(range(1, 9))                   becomes   p(=range) ← =range = range(1, 9)
     h(x) <- agg<<t = sum(y)>> q(x, y)  becomes  h(x) ← t = sum y : { q(x, y) }, which groups
     contains("a", x)                 becomes   contains("a", x) = true, unless a predicate has that name
+    !(q(x), 1 < count : { r(x) })    becomes   (!q(x) ; !(1 < count : { r(x) }))
 
 Afterwards an aggregate, and a primitive that generates values, stands only on the right side of `variable = …`; a variable that
 belongs to an aggregate alone has a name of its own in the rule; a fact that has something to compute beyond plain arithmetic is
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datalog.analysis.aggregate_scopes import separate_scopes
 from datalog.analysis.anonymous import compare_by_parts
 from datalog.analysis.folding import can_fold
+from datalog.analysis.negated_aggregates import negate_aggregates_apart
 from datalog.analysis.walk import operands, subterms, terms, variables, with_operands, with_terms
 from datalog.ir.core import ROUND, Type
 from datalog.ir.primitives import GENERATORS, Primitive
@@ -60,7 +62,7 @@ def desugar(program: Program, primitives: Primitives) -> Program:
 def desugar_body(body: Conjunction, known: Collection[str], primitives: Primitives) -> Conjunction:
     """The same for a query's body; `known` are the predicates that there are."""
     names = {use.name for use in variables(body)}
-    query = compare_by_parts(Rule((), body, ":-", body.span), names)
+    query = negate_aggregates_apart(compare_by_parts(Rule((), body, ":-", body.span), names))
     return separate_scopes(_Desugaring(known, primitives, names).rule(query)).body
 
 
@@ -79,7 +81,7 @@ def _predicates(program: Program) -> frozenset[str]:
 def _rule(rule: Rule, known: frozenset[str], primitives: Primitives) -> Rule:
     if not rule.body.literals and all(isinstance(term, Constant) for head in rule.heads for term in head.terms):
         return rule
-    return separate_scopes(_Desugaring(known, primitives, set()).rule(compare_by_parts(rule)))
+    return separate_scopes(_Desugaring(known, primitives, set()).rule(negate_aggregates_apart(compare_by_parts(rule))))
 
 
 @dataclass(slots=True)
