@@ -7,9 +7,9 @@ An atom becomes a disjunction with a branch for each rule whose head fits it, th
 negated group these are the group's own; in the body of an aggregate they do not count (`uncounted`): there the branches stay a
 disjunction, of which each row counts once (`datalog.rewrite.lower_aggregates`). Range restriction is asked of what comes out.
 
-Inline predicates among themselves must not recurse. Soufflé refuses negated atoms whose rules have variables beside those of their
-heads, or that have wildcards; so do we, in programs, for it may be that more was meant. It refuses all aggregates over inline atoms,
-which we do not.
+Inline predicates among themselves must not recurse. Soufflé refuses negated atoms (but not those negated twice) whose rules have
+variables beside those of their heads, or that have wildcards; so do we, in programs, for it may be that more was meant. It refuses
+all aggregates over inline atoms, which we do not.
 """
 
 from __future__ import annotations
@@ -169,17 +169,19 @@ def _check_negated(rules: Iterable[Rule], own: Mapping[str, Sequence[Rule]], fin
     return right
 
 
-def _negations(literal: Literal) -> Iterator[Negation]:
+def _negations(literal: Literal, under: int = 0) -> Iterator[Negation]:
+    """The negations in the literal, which stands `under` so many, but for those that another one takes back."""
     match literal:
         case Negation():
-            yield literal
-            yield from _negations(literal.body)
+            if under % 2 == 0:
+                yield literal
+            yield from _negations(literal.body, under + 1)
         case Conjunction():
             for inner in literal.literals:
-                yield from _negations(inner)
+                yield from _negations(inner, under)
         case Disjunction():
             for branch in literal.branches:
-                yield from _negations(branch)
+                yield from _negations(branch, under)
         case Aggregation():
             yield from _negations(literal.body)
 

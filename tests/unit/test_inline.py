@@ -222,6 +222,25 @@ def test_what_cannot_be_inline_is_refused(rules: str, line: int, message: str) -
     assert errors(text) == [(line, message)]
 
 
+def test_an_atom_that_is_negated_twice_may_have_what_a_negated_one_may_not() -> None:
+    database = datalog.Database("""
+        .decl f(x: number, y: number)
+        f(1, 2). f(1, 3). f(2, 1). f(4, 0).
+        .decl i(x: number, y: number) inline
+        i(x, y) :- f(x, y), f(y, z), z != x.
+        .decl p(x: number)
+        p(x) :- f(x, _), !(x > 3 ; !i(x, _)).
+        .decl q(x: number)
+        q(1).
+        q(x + 1) :- q(x), x < 9, !(x > 1, !i(x, _)).
+    """)
+    assert (list(database["p"]), list(database["q"])) == ([(2,)], [(1,), (2,), (3,)])
+    with database.transaction() as change:
+        change.insert("f", [(3, 4), (2, 4)])
+        change.delete("f", [(2, 1)])
+    database.check()
+
+
 def test_inlining_that_gets_out_of_hand_is_refused() -> None:
     rules = ["i0(x, y) :- x < y, e(x, y).", "i0(x, y) :- x > y, e(y, x)."]
     rules += [f"i{at}(x, y) :- i{at - 1}(x, z), i{at - 1}(z, y), i{at - 1}(y, x), i{at - 1}(x, y)." for at in range(1, 9)]
