@@ -345,7 +345,6 @@ def arrangement_lines(core: CoreProgram, plan: ProgramPlan, later: Iterable[Rule
     width = max(map(len, made), default=0)
     requests = sorted({request for delta in later for request in delta.requests}, key=lambda request: (-len(request[1]), request))
     symmetric = {closure.head for stratum in core.strata for closure in stratum.closures}
-    symmetric = {closure.head for stratum in core.strata for closure in stratum.closures}
     for name, orders in made.items():
         predicate = core.predicates[name]
         added: list[tuple[int, ...]] = []

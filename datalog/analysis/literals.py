@@ -101,4 +101,6 @@ def noun(allowed: Allowed) -> str:
         return f"a float, or a decimal with {least} digits behind the point or more" if least else "a float or a decimal"
     if allowed <= NUMERIC:
         return "a decimal" if allowed <= DECIMALS else "numeric"
+    if len(allowed - NUMERIC) == 1 and allowed >= NUMERIC:
+        return f"numeric or {noun(allowed - NUMERIC)}"
     return "of any type" if len(allowed) > 3 else " or ".join(noun(frozenset({type_})) for type_ in Type.ALL if type_ in allowed)

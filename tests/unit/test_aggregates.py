@@ -349,8 +349,8 @@ def test_a_query_may_have_aggregates_and_leaves_nothing_behind() -> None:
     storage = live.engine.storage
     pages, trees = storage.pool.used_pages, len(storage.roots)
     for _ in range(2):
-        rows = run_query(storage, QUERIED, live.engine.joins.join, live.values)
+        rows = run_query(storage, QUERIED, live.engine.joins.join, live.values, live.engine.joins.memo)
         assert rows.tolist() == [[1, 10], [2, 7]]
         assert (storage.pool.used_pages, len(storage.roots)) == (pages, trees)
     live.apply({}, {"e": [(1, 5, 1)]})
-    assert run_query(storage, QUERIED, live.engine.joins.join, live.values).tolist() == [[1, 5], [2, 7]]
+    assert run_query(storage, QUERIED, live.engine.joins.join, live.values, live.engine.joins.memo).tolist() == [[1, 5], [2, 7]]
