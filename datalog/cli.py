@@ -55,9 +55,10 @@ settings_option = click.option(
     metavar="NAME=VALUE",
     help="A setting: order.RULE=x,y,z binds the variables of a rule (its number in `datalog plan`, or the head of an only rule) in this "
     "order; failing=error|skip: whether a computation without a value is an error or a literal that does not hold; "
-    "overflow=error|wrap: whether numbers that leave 64 bits have no value or wrap around, as Soufflé's do; missing=error|empty: whether "
-    "fact files may be missing; max_rounds=N, "
-    "max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact: how records are joined; memory_limit=500MB; rows_per_page=N.",
+    "overflow=error|wrap: whether numbers that leave 64 bits have no value or wrap around, as Soufflé's do; dialect=any|souffle: whether "
+    "all is as in Soufflé, where numbers wrap and every predicate is declared; missing=error|empty: whether fact files may be "
+    "missing; max_rounds=N, max_rows=N, max_seconds=S limit each recursion; coalesce=hull|run|exact: how records are joined; "
+    "memory_limit=500MB; rows_per_page=N.",
 )
 
 
@@ -252,16 +253,19 @@ def _only_with_stream(format: str | None, changes_only: bool, on_error: str | No
 
 @main.command(short_help="Find what is wrong with programs without running them.")
 @click.argument("programs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PROGRAM.dl…")
+@settings_option
 @reading_options
 @click.pass_context
-def check(ctx: click.Context, programs: Sequence[Path], reading: Reading) -> None:
+def check(ctx: click.Context, programs: Sequence[Path], settings: Sequence[str], reading: Reading) -> None:
     """Find what is wrong with programs without running them: syntax, types, unbound variables, negation through recursion."""
     from datalog.program import check_program
+    from datalog.settings import of_program, read_settings
 
+    given = of_program(read_settings(settings))
     status = 0
     for path in programs:
         try:
-            counts = _counts(*check_program(path, reading))
+            counts = _counts(*check_program(path, reading, settings=given))
         except InternalError:
             raise
         except DatalogError as error:
@@ -313,7 +317,7 @@ def plan(
     the predicates, and the column orders in which they are kept.
     """
     from datalog.plan_report import report_file, report_run
-    from datalog.settings import read_settings
+    from datalog.settings import of_program, read_settings
 
     given = read_settings(settings)
     if running:
@@ -323,7 +327,7 @@ def plan(
         database = evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given, **read_demand())
         report = report_run(database, maintain)
     else:
-        report = report_file(program, facts, maintain, given.get("orders"), reading, **read_demand(), overflow=given.get("overflow", ""))
+        report = report_file(program, facts, maintain, given.get("orders"), reading, **read_demand(), settings=of_program(given))
     click.echo(report, nl=False)
 
 

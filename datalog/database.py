@@ -73,7 +73,8 @@ class Database:
     Where a computation has no value, `failing="skip"` takes the literal as one that does not hold; with "error" that is an
     EvaluationError. `overflow="wrap"` lets numbers wrap around that leave 64 bits, as Soufflé does, and floats be divided by zero;
     otherwise that is a computation without a value, unless `.pragma "overflow" "wrap"` says the same. Unsigned numbers always wrap
-    around. With `missing="empty"` a fact file that is not there has no rows.
+    around. `dialect="souffle"` wraps, too, and refuses what Soufflé refuses though it has a meaning here: predicates that nobody
+    declares, a `.plan` for a rule that does not recurse. With `missing="empty"` a fact file that is not there has no rows.
 
     Predicates that are `on_demand`, given by name or with "*" all but outputs and those `whole`, are evaluated only as far as something
     asks for them that is not on demand itself: an output, or a `query`, which takes the time of what it needs. Programs say the same by
@@ -104,6 +105,7 @@ class Database:
         libraries: Iterable[str | Path] = (),
         failing: Literal["error", "skip"] = "error",
         overflow: Literal["error", "wrap"] | None = None,
+        dialect: Literal["any", "souffle"] | None = None,
         missing: Literal["error", "empty"] = "error",
         on_demand: str | Iterable[str] = (),
         whole: str | Iterable[str] = (),
@@ -118,7 +120,7 @@ class Database:
         from datalog.functors import Functors, with_libraries
         from datalog.maintain.engine import Options
         from datalog.reading import Reading
-        from datalog.settings import bytes_of, check_setting
+        from datalog.settings import bytes_of, check_setting, of_program
         from datalog.store.values import Values
 
         numbers = {
@@ -128,6 +130,7 @@ class Database:
             "max_rows": max_rows,
             "max_seconds": max_seconds,
             "overflow": overflow,
+            "dialect": dialect,
         }
         given = {name: value for name, value in numbers.items() if value is not None}
         for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, "missing": missing, **given}.items():
@@ -141,7 +144,7 @@ class Database:
         self.text, self.file = read_program(program, reading)
         self._orders = dict(orders or {})
         self._demand = Demand(names_of(on_demand), names_of(whole), outputs_only)
-        self._overflow, self._missing, self._reading = overflow or "", missing, reading
+        self._settings, self._missing, self._reading = of_program(given), missing, reading
         self._values = Values()
         self._functors = Functors(functions, with_libraries((reading or Reading()).functors, libraries))
         self._functions = ColumnFunctions(self._values, self._functors.known)
@@ -406,7 +409,7 @@ class Database:
 
     def compiled(self, text: str) -> CoreProgram:
         """Another program text, with the functions of this database."""
-        return compile_program(text, self.file, self._primitives, self._overflow)[1]
+        return compile_program(text, self.file, self._primitives, self._settings)[1]
 
     def encode(self, name: str, rows: Any, word: int) -> Words:
         """The codes of rows that `word` is said of (`datalog.last_words`). For transactions."""
@@ -502,7 +505,7 @@ class Database:
     def _compile(self, text: str) -> None:
         from datalog.plan.forced import force_orders
 
-        self._program, core = compile_program(text, self.file, self._primitives, self._overflow, self._demand)
+        self._program, core = compile_program(text, self.file, self._primitives, self._settings, self._demand)
         self._core = force_orders(core, self._orders)
         self._functors.declared(self._program.functors)
         self._bind(called_in(core.rules, core.strata))

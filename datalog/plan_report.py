@@ -47,10 +47,10 @@ def report_file(
     reading: Reading | None = None,
     on_demand: str = "",
     whole: str = "",
-    overflow: str = "",
+    settings: Mapping[str, str] | None = None,
 ) -> str:
     """The plan of a program by the sizes of its facts; of those in files only with a facts directory. What is `on_demand`, what
-    stays `whole` and what an `overflow` is, is said as to a `Database`.
+    stays `whole`, is said as to a `Database`; `settings` are `dialect` and `overflow`, where they are said.
 
     Raises SettingError for wrong `orders`.
     """
@@ -58,7 +58,7 @@ def report_file(
     from datalog.reading import Reading
     from datalog.store.values import Values
 
-    program, core = check_program(path, reading or Reading(), Demand(names_of(on_demand), names_of(whole)), overflow)
+    program, core = check_program(path, reading or Reading(), Demand(names_of(on_demand), names_of(whole)), settings)
     core = force_orders(core, orders or {})
     with quoting(program.text, program.file):
         given = {name: np.unique(rows, axis=0) for name, rows in given_facts(core, facts, Values()).items()}

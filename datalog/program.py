@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -61,10 +61,10 @@ def _own_text(program: str | Path) -> tuple[str, str]:
 
 
 def compile_program(
-    text: str, file: str, primitives: Primitives | None = None, overflow: str = "", demand: Demand = NOTHING
+    text: str, file: str, primitives: Primitives | None = None, settings: Mapping[str, str] | None = None, demand: Demand = NOTHING
 ) -> tuple[Program, CoreProgram]:
     """A program as quantified rules and as core rules; `primitives` are all that its terms may call (None: those of the language),
-    `overflow` is what becomes of numbers that leave 64 bits (empty: what the program says),
+    `settings` win over the pragmas of their names (`datalog.analysis.pragmas`),
     `demand` what is wanted on demand beside what the program says.
 
     Raises ProgramError with everything that is wrong without its facts.
@@ -85,7 +85,7 @@ def compile_program(
         raise
     with quoting(text, file):
         try:
-            program = analyse(written, PRIMITIVES if primitives is None else primitives, overflow)
+            program = analyse(written, PRIMITIVES if primitives is None else primitives, settings or {})
             core = lower(program, demand)
         except ProgramError as error:
             directives = [clause for clause in written.clauses if isinstance(clause, Directive)]
@@ -96,7 +96,9 @@ def compile_program(
     return program, core
 
 
-def check_program(program: str | Path, reading: Reading, demand: Demand = NOTHING, overflow: str = "") -> tuple[Program, CoreProgram]:
+def check_program(
+    program: str | Path, reading: Reading, demand: Demand = NOTHING, settings: Mapping[str, str] | None = None
+) -> tuple[Program, CoreProgram]:
     """A program that is not to run, in both forms. Its functors need no functions, unless it is said where these are.
 
     Raises ProgramError with everything that is wrong without its facts.
@@ -108,7 +110,7 @@ def check_program(program: str | Path, reading: Reading, demand: Demand = NOTHIN
 
     functors = Functors(files=reading.functors)
     text, file = read_program(program, reading)
-    checked, core = compile_program(text, file, signatures(functors.known), overflow, demand)
+    checked, core = compile_program(text, file, signatures(functors.known), settings, demand)
     if functors.asked_for:
         with quoting(checked.text, file):
             functors.bind(checked.functors, called_in(core.rules, core.strata), Values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,7 @@ WORDS = {
     "maintain": ("auto", "recorded", "derived", "recompute"),
     "coalesce": ("hull", "run", "exact"),
     "failing": ("error", "skip"),
+    "dialect": ("any", "souffle"),
     "overflow": ("error", "wrap"),
     "missing": ("error", "empty"),
 }
@@ -22,8 +23,9 @@ GREATEST = 10**18
 SECONDS, MEMORY = "max_seconds", "memory_limit"
 BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 ORDER = "order."
+OF_PROGRAMS = ("dialect", "overflow")  # what a program may say itself, by pragmas
 OPTIONS = ("maintain", "threads")  # of the command line: --maintain and -j
-KNOWN = "coalesce, failing, missing, overflow, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
+KNOWN = "coalesce, dialect, failing, missing, overflow, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, Any]:
@@ -39,6 +41,11 @@ def read_settings(texts: Iterable[str]) -> dict[str, Any]:
             found[name] = _value(name, value)
             check_setting(name, found[name])
     return found
+
+
+def of_program(given: Mapping[str, Any]) -> dict[str, str]:
+    """Those of the settings that a program may say itself."""
+    return {name: given[name] for name in OF_PROGRAMS if name in given}
 
 
 def check_setting(name: str, value: object) -> None:

@@ -8,7 +8,9 @@ that one run tells all errors of a file. A program that comes out is well typed,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from datalog.analysis.dependencies import check_recursion, component_of, rule_edges
 from datalog.analysis.desugar import Primitives, desugar
@@ -23,7 +25,7 @@ from datalog.analysis.join_plans import join_plans
 from datalog.analysis.lattices import lattices_as_rules
 from datalog.analysis.numbers import check_inline_numbers, check_numbers
 from datalog.analysis.on_demand import wanted_on_demand
-from datalog.analysis.pragmas import is_of_papers, read_pragmas
+from datalog.analysis.pragmas import is_of_papers, is_strict, read_pragmas, wraps_around
 from datalog.analysis.qualifiers import check_qualifiers, expand_old_qualifiers
 from datalog.analysis.quantify import quantify
 from datalog.analysis.rounds import check_rounds
@@ -43,9 +45,11 @@ from datalog.syntax import tree
 __all__ = ["analyse"]
 
 
-def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow: str = "") -> formulas.Program:
-    """The program as quantified rules, facts and signatures; `primitives` are all that its terms may call. `overflow`, if it is
-    "error" or "wrap", wins over the pragma of that name.
+def analyse(
+    written: tree.Program, primitives: Primitives = PRIMITIVES, settings: Mapping[str, str] = MappingProxyType({})
+) -> formulas.Program:
+    """The program as quantified rules, facts and signatures; `primitives` are all that its terms may call. Of `settings`, each wins
+    over the pragma of its name.
 
     Raises ProgramError with all errors of the program, in the order of its text.
     """
@@ -56,8 +60,8 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     refuse_unsupported(written, findings)
     declared = inline_declarations(written)
     check_declared(declared, written, findings)
-    pragmas = read_pragmas(written, findings)
-    wraps = (overflow or pragmas.get("overflow", "")) == "wrap"
+    pragmas = {**read_pragmas(written, findings), **settings}
+    strict, wraps = is_strict(pragmas), wraps_around(pragmas)
     written, lattices = lattices_as_rules(written, findings)
     written = subsumptions_as_rules(written, findings)
     program = desugar(written, primitives)
@@ -65,7 +69,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     types = declare_types(program, findings)
     functors = declare_functors(program, types, findings)
     primitives = {**primitives, **with_functors(functors)}
-    known = collect_signatures(program, types, primitives, findings)
+    known = collect_signatures(program, types, primitives, findings, declared_only=strict)
     same = equivalences(program, findings)
     inference = Inference(known, types, primitives, findings)
     clauses = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
@@ -91,7 +95,7 @@ def analyse(written: tree.Program, primitives: Primitives = PRIMITIVES, overflow
     check_recursion(known, edges, findings, {name for name, columns in known.items() if columns.functional})
     components = component_of(known, edges)
     check_numbers(rules, components, {clause.span for clause in clauses if not clause.arrow}, findings)
-    plans = join_plans(written, components, findings)
+    plans = join_plans(written, components, findings, recursive_only=strict)
     findings.raise_if_any()
     signatures = {name: _signature(columns, inference) for name, columns in known.items() if name not in inline}
     facts = [fact for fact in facts if fact.predicate not in inline]

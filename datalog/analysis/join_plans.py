@@ -9,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from datalog.analysis.findings import Findings
+from datalog.analysis.subsumption import SUFFIX as SUBSUMED
 from datalog.ir.formulas import JoinPlan
 from datalog.syntax.tree import Atom, Conjunction, Disjunction, Literal, Plan, PlanVersion, Program, Rule, Span
 
 
-def join_plans(program: Program, components: Mapping[str, frozenset[str]], findings: Findings) -> tuple[JoinPlan, ...]:
-    """The program's plans, by places; what is wrong with one is reported. `components` has the predicates that recurse with each other."""
+def join_plans(
+    program: Program, components: Mapping[str, frozenset[str]], findings: Findings, recursive_only: bool = False
+) -> tuple[JoinPlan, ...]:
+    """The program's plans, by places; what is wrong with one is reported. `components` has the predicates that recurse with each other.
+    With `recursive_only` rules that do not recurse have no plans."""
     found: list[JoinPlan] = []
     for before, clause in zip((None, *program.clauses), program.clauses, strict=False):
         if not isinstance(clause, Plan):
             continue
         if isinstance(before, Rule) and before.body.literals:
-            found.append(_plan(before, clause, components, findings))
+            plan = _plan(before, clause, components, findings)
+            if recursive_only and not plan.recursive and not before.heads[0].predicate.endswith(SUBSUMED):
+                findings.add(clause.span, "a `.plan` for a rule that does not recurse", "Soufflé takes none; dialect=any does")
+            found.append(plan)
         elif isinstance(before, Plan):
             findings.add(clause.span, "a second `.plan` for one rule", "write all versions behind one `.plan`, with commas between them")
         else:

@@ -3,7 +3,8 @@
 Pragmas are options of the command line that a program gives itself. The command line wins over them.
 
 Soufflé takes every one of its long options there. Some say the same here, some say nothing that an engine without a compiler needs, and
-those are passed over; of the rest, and of keys that nobody knows, a warning says that they do nothing. `overflow` is our own.
+those are passed over; of the rest, and of keys that nobody knows, a warning says that they do nothing. `dialect` and `overflow` are our
+own: settings, which win over them, say the same.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from datalog.syntax.tree import Declaration, Pragma, Program, Rule
 
 HONOURED = frozenset(
     {
+        "dialect",
         "fact-dir",
         "inline-exclude",
         "jobs",
@@ -53,7 +55,7 @@ WITHOUT_EFFECT = {
     "swig": "no C++ is generated here",
     "verbose": "nothing more is said",
 }
-OVERFLOWS = ("error", "wrap")
+CHOICES = {"dialect": ("any", "souffle"), "overflow": ("error", "wrap")}
 
 
 def read_pragmas(program: Program, findings: Findings) -> Mapping[str, str]:
@@ -63,8 +65,9 @@ def read_pragmas(program: Program, findings: Findings) -> Mapping[str, str]:
         if not isinstance(clause, Pragma):
             continue
         key, value, span = clause.key, clause.value, clause.span
-        if key == "overflow" and value not in OVERFLOWS:
-            findings.add(span, f'the pragma `overflow` is "error" or "wrap", not "{value}"')
+        if value not in CHOICES.get(key, (value,)):
+            one, other = CHOICES[key]
+            findings.add(span, f'the pragma `{key}` is "{one}" or "{other}", not "{value}"')
         elif key == "jobs" and not is_jobs(value):
             findings.add(span, f'the pragma `jobs` is a number of threads, or "auto", not "{value}"')
         elif key not in HONOURED and key not in NEEDLESS:
@@ -72,6 +75,16 @@ def read_pragmas(program: Program, findings: Findings) -> Mapping[str, str]:
             warnings.warn_explicit(IgnoredPragma(f"the pragma `{key}` has no effect: {why}"), None, span.file, span.line)
         found[key] = value
     return found
+
+
+def is_strict(pragmas: Mapping[str, str]) -> bool:
+    """Whether what Soufflé refuses is refused also where it would have a meaning here."""
+    return pragmas.get("dialect") == "souffle"
+
+
+def wraps_around(pragmas: Mapping[str, str]) -> bool:
+    """Whether numbers that leave 64 bits wrap around."""
+    return pragmas.get("overflow", "wrap" if is_strict(pragmas) else "error") == "wrap"
 
 
 def is_jobs(text: str) -> bool:

@@ -57,8 +57,12 @@ class Columns:
         )
 
 
-def collect_signatures(program: Program, types: Types, functors: Container[str], findings: Findings) -> dict[str, Columns]:
-    """All predicates of the program in the order of the text; unknown predicates are reported and left out."""
+def collect_signatures(
+    program: Program, types: Types, functors: Container[str], findings: Findings, declared_only: bool = False
+) -> dict[str, Columns]:
+    """All predicates of the program in the order of the text; unknown predicates are reported and left out.
+
+    Those that only heads and inputs name are known, too, but not if they must be `declared_only`."""
     known = _declared(program, types, findings)
     anything_declared = bool(known)
     inputs = {name for clause in program.clauses if isinstance(clause, Directive) and clause.kind == "input" for name in clause.predicates}
@@ -66,19 +70,21 @@ def collect_signatures(program: Program, types: Types, functors: Container[str],
     if any(atom.predicate == ROUND for rule in rules for atom in atoms(rule.body)):
         known[ROUND] = Columns(ROUND, ("round",), (Type.UNSIGNED,), ("unsigned",), True, NOWHERE)
     functional = {atom.predicate for rule in rules for atom in (*rule.heads, *atoms(rule.body)) if atom.functional}
+    unknown: list[Atom] = []
     for rule in rules:
         for head in rule.heads:
-            if head.predicate not in known:
+            if head.predicate not in known and declared_only:
+                unknown.append(head)
+            elif head.predicate not in known:
                 known[head.predicate] = _from_use(head, head.predicate in functional, head=True)
             elif known[head.predicate].delta_of:
                 message = f"`{head.predicate}` is a predicate of `debug_delta`, and has no rules and no facts of its own"
                 findings.add(head.span, message, f"its rows are those of `{known[head.predicate].delta_of}`")
-    unknown: list[Atom] = []
     for rule in rules:
         for atom in atoms(rule.body):
             if atom.predicate in known:
                 continue
-            if atom.predicate in inputs or not (anything_declared or atom.predicate in functors):
+            if not declared_only and (atom.predicate in inputs or not (anything_declared or atom.predicate in functors)):
                 known[atom.predicate] = _from_use(atom, atom.predicate in functional)
             else:
                 unknown.append(atom)
@@ -93,7 +99,7 @@ def collect_signatures(program: Program, types: Types, functors: Container[str],
                         f"`{name}` is a predicate of `debug_delta`, and has no facts of its own",
                         "its rows are those of the other one",
                     )
-                if name not in known and all(name != atom.predicate for atom in unknown):
+                if name not in known and (declared_only or all(name != atom.predicate for atom in unknown)):
                     report_unknown(name, clause.span, known, (), findings)
     for rule in rules:
         for atom in (*rule.heads, *atoms(rule.body)):
