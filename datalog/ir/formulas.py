@@ -130,11 +130,11 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class JoinPlan:
     """A `.plan` of the rule at the place `rule`, by the places of positive atoms of its body: `atoms` are all of them, `recursive`
-    those whose versions are 0, 1, …; `orders` has the order of all atoms for each version that the plan names."""
+    those whose version is 0, those whose version is 1, …; `orders` has the order of all atoms for each version that the plan names."""
 
     rule: Span
     atoms: tuple[Span, ...]
-    recursive: tuple[Span, ...]
+    recursive: tuple[tuple[Span, ...], ...]
     orders: dict[int, tuple[Span, ...]]
 
 

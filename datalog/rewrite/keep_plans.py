@@ -29,7 +29,12 @@ def _forced(rule: CoreRule, plan: JoinPlan) -> ForcedOrder:
     orders = {
         version: _variables([rule.atoms[positive[span]] for span in spans if span in positive]) for version, spans in plan.orders.items()
     }
-    deltas = {positive[span]: orders[version] for version, span in enumerate(plan.recursive) if span in positive and version in orders}
+    deltas = {
+        positive[span]: orders[version]
+        for version, spans in enumerate(plan.recursive)
+        for span in spans
+        if span in positive and version in orders
+    }
     return ForcedOrder(".plan", orders.get(0), deltas)
 
 

@@ -94,6 +94,23 @@ def test_rules_of_a_disjunction_take_the_order_of_the_atoms_that_they_have() -> 
     assert contents(db) == contents(Database(EDGES + CLOSURE + rule.partition(".plan")[0]))
 
 
+def test_branches_that_have_as_many_atoms_may_be_counted_from_the_same_number_on() -> None:
+    rule = "p(x, z) :- p(x, y), (e(y, z) ; e(z, y)), e(z, w), w > 1.\n"
+    plain = Database(f"{EDGES}p(x, y) :- e(x, y).\n{rule}")
+    forced = Database(f"{EDGES}p(x, y) :- e(x, y).\n{rule}.plan 0:(3, 2, 1)\n")
+    assert set(orders(forced, "p(x, z)")) == {"z w y x"}
+    assert contents(forced) == contents(plain)
+    follow(forced)
+    assert contents(forced) == contents(plain)
+
+
+def test_conditions_are_no_atoms_of_a_plan_and_what_is_negated_twice_is_one() -> None:
+    rule = 'p(x, z) :- p(x, y), contains("a", "ab"), e(y, z), !(!e(x, z) ; x > 3).\n'
+    forced = Database(f"{EDGES}p(x, y) :- e(x, y).\n{rule}.plan 0:(2, 3, 1)\n")
+    assert orders(forced, "p(x, z)") == ["y z x"]
+    follow(forced)
+
+
 def test_a_rule_with_several_heads_has_one_plan() -> None:
     rule = "a(x), b(z) :- e(x, y), e(y, z).\n.plan 0:(2,1)\n"
     assert orders(Database(EDGES + rule), "a(x), b(z)") == ["y x", "y z"]
