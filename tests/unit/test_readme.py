@@ -1,6 +1,6 @@
 """The README is true: its files, commands, outputs and Python lines, in the order in which they stand.
 
-The first word of a fence is its language. After `dl` and `text` comes the name of a file; `sh` alone is run, and prints
+The first word of a fence is its language. After `dl`, `python` and `text` comes the name of a file; `sh` alone is run, and prints
 what the `text` fence after it says; `pycon` is a doctest; `sh NAME` is for the reader's machine, and `.ci/run` runs some.
 """
 
@@ -30,7 +30,7 @@ def fences(language: str, *, named: bool = True) -> list[tuple[str, str]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with every file that the README shows."""
-    for name, body in fences("dl") + fences("text"):
+    for name, body in fences("dl") + fences("python") + fences("text"):
         (tmp_path / name).write_text(body, encoding="utf-8")
     return tmp_path
 
