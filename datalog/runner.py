@@ -146,7 +146,7 @@ def follow(database: Database, lines: IO[str], asked: Run) -> bool:
             raise
         except DatalogError as error:
             sys.stdout.flush()
-            print(error, *where(error, item, file), sep="\n", file=sys.stderr, flush=True)
+            print(error, *where(item, file), sep="\n", file=sys.stderr, flush=True)
             if not asked.skip:
                 return False
             rejected += 1
@@ -179,7 +179,7 @@ def say(transaction: Transaction, staged: StagedTransaction) -> None:
         transaction.insert(name, rows)
 
 
-def where(error: DatalogError, item: StagedTransaction | StreamError, file: str) -> Iterator[str]:
+def where(item: StagedTransaction | StreamError, file: str) -> Iterator[str]:
     """That the transaction was rejected, and its place where the error has another, or none."""
     if isinstance(item, StreamError):
         yield "    the transaction was rejected"

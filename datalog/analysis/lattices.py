@@ -247,7 +247,7 @@ class _Meaning:
                 case Atom():
                     literals.append(self._atom(literal, own, shared, values, beside))
                 case Negation(body=Conjunction(literals=(Atom() as atom,))) if self.columns.get(atom.predicate):
-                    literals.append(self._negated(atom, own))
+                    literals.append(self._negated(atom))
                 case Negation():
                     inner = [self.conjunction(one, own) for one in _branches(literal.body)]
                     group = inner[0] if len(inner) == 1 else Conjunction((Disjunction(tuple(inner), literal.span),), literal.span)
@@ -303,7 +303,7 @@ class _Meaning:
                 self.findings.add(term.span, "what stands in a column of a lattice is bound by nothing", hint)
         return replace(atom, terms=tuple(found))
 
-    def _negated(self, atom: Atom, bound: frozenset[str]) -> Literal:
+    def _negated(self, atom: Atom) -> Literal:
         """There is no row, or its value and the other one have nothing in common."""
         columns = self.columns[atom.predicate]
         span = atom.span

@@ -44,7 +44,6 @@ class GuardedStratum:
         program: CoreProgram,
         storage: Storage,
         values: Values,
-        predicates: Sequence[str],
         rules: Sequence[RecursiveRule],
         guard: Guard,
         limits: Limits,
@@ -52,7 +51,7 @@ class GuardedStratum:
         asked: Sequence[AskedAggregate] = (),
     ) -> None:
         self._program, self._storage, self._values = program, storage, values
-        self._predicates, self._guard, self._limits, self._closures = tuple(predicates), guard, limits, closures
+        self._guard, self._limits, self._closures = guard, limits, closures
         subsumed = {hidden: name for name, hidden in guard.subsumed.items()}
         self._asked = tuple(asked)
         apart = subsumed.keys() | {aggregate.source for aggregate in asked}
@@ -93,10 +92,6 @@ class GuardedStratum:
             found = follow(storage, self._rules, new, None, merging)
         if self._guard.counted:
             storage.clear(ROUND)
-
-    def empty(self) -> None:
-        for name in self._predicates:
-            self._storage.clear(name)
 
     def _count(self, number: int) -> None:
         """Let the rules read the number of the round."""

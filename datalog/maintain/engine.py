@@ -227,8 +227,7 @@ class Engine:
         if stratum.guard is not None:
             asked = [AskedAggregate(self.program, self.storage, self.values, one, rules, self.joins.memo) for one in stratum.asked]
             guarded = GuardedStratum(
-                *(self.program, self.storage, self.values, stratum.predicates, rules, stratum.guard, self.options.limits),
-                *(stratum.closures, asked),
+                self.program, self.storage, self.values, rules, stratum.guard, self.options.limits, stratum.closures, asked
             )
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, guarded=guarded)
         if stratum.recursive:

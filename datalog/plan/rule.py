@@ -114,7 +114,7 @@ def plan_rule(rule: CoreRule, statistics: Statistics, order: Sequence[int] | Non
             order = forced_order(rule, forced.full, forced.exact)
         else:
             order = variable_order(rule, statistics)
-    return _with_late(_plan(rule, order), statistics, 0)
+    return _with_late(plan_in_order(rule, order), statistics, 0)
 
 
 def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Collection[str] = (), joined_first: bool = False) -> RulePlan:
@@ -139,7 +139,7 @@ def plan_delta(rule: CoreRule, statistics: Statistics, given: int, recursive: Co
             others = {v for number, atom in enumerate(rule.atoms) if number != given for v in atom.columns}
             first.sort(key=lambda v: v not in others)
         order = variable_order(rule, statistics, first, given)
-    return _with_late(_plan(rule, order, given, stamped), statistics, len(first))
+    return _with_late(plan_in_order(rule, order, given, stamped), statistics, len(first))
 
 
 def plan_support(rule: CoreRule, statistics: Statistics, recursive: Collection[str]) -> RulePlan:
@@ -161,7 +161,7 @@ def plan_support(rule: CoreRule, statistics: Statistics, recursive: Collection[s
     stamped = frozenset(number for number, atom in enumerate(atoms) if atom.predicate in recursive)
     atoms += [replace(atoms[number], predicate=suspects_of(atoms[number].predicate), negated=True) for number in sorted(stamped)]
     full = replace(rule, variables=tuple(variables), types=tuple(types), atoms=tuple(atoms))
-    return _plan(full, variable_order(full, statistics, rule.head_columns), stamped=stamped, older=True)
+    return plan_in_order(full, variable_order(full, statistics, rule.head_columns), stamped=stamped, older=True)
 
 
 def suspects_of(predicate: str) -> str:
@@ -190,10 +190,10 @@ def _late(plan: RulePlan, statistics: Statistics, depth: int, known: int) -> Rul
         and max(depth_of[v] for v in (binding.variable, *variables_of(binding.expression))) >= depth
     )
     order = variable_order(rule, statistics, plan.order[:known], plan.given, postponed)
-    return _plan(rule, order, plan.given, postponed=postponed, joined_until=depth)
+    return plan_in_order(rule, order, plan.given, postponed=postponed, joined_until=depth)
 
 
-def _plan(
+def plan_in_order(
     rule: CoreRule,
     order: Sequence[int],
     given: int = -1,
@@ -202,6 +202,7 @@ def _plan(
     postponed: Collection[int] = (),
     joined_until: int | None = None,
 ) -> RulePlan:
+    """The plan of `rule` in this variable order, without late plans; `postponed` and `joined_until` are for `_place_checks`."""
     depth_of = {variable: depth for depth, variable in enumerate(order)}
     atoms = {number: _atom_plan(rule, number, depth_of) for number in range(len(rule.atoms)) if number != given}
     # In an order that does not depend on how the body was written.

@@ -211,10 +211,6 @@ class BTree:
         lookup.lookup(self.pool.pages, self.shape, root, rows, found, payloads)
         return found, payloads
 
-    def count_prefix(self, root: int, prefix: Words) -> int:
-        """How many rows begin with `prefix`, `int64[p]` with p ≤ width. O(log n)."""
-        return int(self.count_prefixes(root, prefix.reshape(1, -1))[0])
-
     def count_prefixes(self, root: int, prefixes: Words) -> Words:
         """How many rows begin with each of the prefixes, `int64[n, p]` with p ≤ width. O(log n) a prefix."""
         if prefixes.shape[1] > self.width:

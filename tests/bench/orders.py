@@ -12,8 +12,7 @@ import numpy as np
 from datalog.evaluate.join import Budget, OverBudget
 from datalog.ir.core import CoreRule
 from datalog.plan.order import variables_of
-from datalog.plan.rule import RulePlan, plan_delta
-from datalog.plan.rule import _plan as plan_in_order
+from datalog.plan.rule import RulePlan, plan_delta, plan_in_order
 from datalog.store.rows import sort_distinct
 from tests.bench.graphs import Words, skewed
 from tests.bench.measure import Cost, Facts, Measured, evaluate, require
