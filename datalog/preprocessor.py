@@ -6,6 +6,7 @@ which nothing else has happened is put back.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -25,6 +26,7 @@ COMMANDS = {
 MACROS = ("RAM_DOMAIN_SIZE=64",)  # as Soufflé defines it; numbers have 64 bits
 
 _ERROR = re.compile(r"^(?P<file>[^\n:]+):(?P<line>[0-9]+):(?:[0-9]+:)? (?:fatal )?error: (?P<message>[^\n]*)", re.MULTILINE)
+_MARK = re.compile(r'^(?P<before>#(?:line)? [0-9]+ )"(?P<name>[^"\n]*)"', re.MULTILINE)
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/')
 
 
@@ -48,7 +50,13 @@ def preprocess(text: str, file: str, reading: Reading) -> str:
     if done.returncode or _ERROR.search(complaints):
         raise ProgramError(_diagnostics(complaints, text, file, command[0]))
     made = done.stdout.decode(errors="replace").replace("\r\n", "\n")
-    return _with_lines_as_written(made.replace('"<stdin>"', f'"{file}"'), text, file)
+    return _with_lines_as_written(_with_name_as_given(made.replace('"<stdin>"', f'"{file}"'), file), text, file)
+
+
+def _with_name_as_given(made: str, file: str) -> str:
+    """The text with the file called by the name by which it was given, where mcpp writes out its whole path."""
+    whole = os.path.realpath(file)
+    return _MARK.sub(lambda mark: f'{mark["before"]}"{file}"' if mark["name"] == whole else mark.group(), made)
 
 
 def _command(file: str, asked: str) -> tuple[str, ...]:

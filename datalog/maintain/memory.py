@@ -71,7 +71,10 @@ def parts_of(engine: Engine, roots: NDArray[np.int64] | None = None, without: Co
     for name, kept in storage.arrangements.items():
         columns = engine.program.predicates[name].attributes if name in engine.program.predicates else None
         for arrangement in kept:
-            order = ", ".join(str(column + 1) if columns is None else columns[column] for column in arrangement.columns)
+            told = (
+                arrangement.columns if columns is None else arrangement.columns[: len(columns)]
+            )  # one without columns is kept as one of one
+            order = ", ".join(str(column + 1) if columns is None else columns[column] for column in told)
             parts.append(part("arrangement", f"{name}({order})", [arrangement.number]))
     for stratum in engine.strata:
         for number, rule in zip(stratum.numbers, stratum.rules, strict=False):

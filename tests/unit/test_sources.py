@@ -126,6 +126,26 @@ def test_a_mistake_in_a_preprocessed_program_is_placed_as_it_was_written(tmp_pat
     assert (Path(found.file).name, found.line, found.column, found.text) == ("main.dl", 5, 11, "  p(1),   p(2, 3).  // a comment")
 
 
+@each_one
+def test_a_preprocessed_file_is_called_as_it_was_given_and_its_lines_are_as_written(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.joinpath("sub").mkdir()
+    tmp_path.joinpath("sub", "main.dl").write_text("#define N 1\n  p(x)   :- r(N).  // a comment\n  p(x)   :- r(2).  // a comment\n")
+    for folder, given in ((".", "sub/main.dl"), ("sub", "../sub/main.dl"), ("sub", str(tmp_path / "sub" / "main.dl"))):
+        monkeypatch.chdir(tmp_path / folder)
+        found = check_output([given, "--preprocessor", command])
+        assert f"{given}:2:5: error: `x` is in the head" in found
+        assert f"{given}:3:5: error: `x` is in the head" in found
+        assert "      p(x)   :- r(2).  // a comment\n" in found
+
+
+def check_output(arguments: list[str]) -> str:
+    done = CliRunner().invoke(main, ["check", *arguments])
+    assert done.exit_code == 1
+    return done.stderr
+
+
 def read_and_parse(path: Path, command: str) -> None:
     from datalog.syntax import parse
 

@@ -49,6 +49,11 @@ def test_every_arrangement_is_told_by_its_columns_with_its_rows() -> None:
     assert parts["symbols"].bytes > 500 * len("the tag of 0")
 
 
+def test_a_predicate_without_columns_is_told_by_its_name() -> None:
+    db = Database("p() :- q(_). q(1). r(n) :- q(n), m = min x : { q(x) }, p().")
+    assert parts_of(db.stats())["p()"].count == 1
+
+
 def test_the_parts_come_greatest_first_and_add_up_to_the_whole() -> None:
     stats = filled(300).stats()
     sizes = [part.bytes for part in stats]
