@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from datalog.analysis.components import components
 from datalog.analysis.findings import Findings
-from datalog.analysis.subsumption import SUFFIX
+from datalog.analysis.subsumption import SUBSUMED
 from datalog.ir.formulas import Rule
 from datalog.ir.occurrences import Under, literal_atoms
 from datalog.syntax.tree import Span
@@ -29,10 +29,10 @@ def rule_edges(rules: Iterable[Rule]) -> list[Edge]:
     """The edges of quantified rules, in the order of the text. What a subsumption says beside its two rows is a dependency of their
     predicate."""
     return [
-        (head.predicate.removesuffix(SUFFIX), atom.predicate, under, atom.span)
+        (head.predicate.removesuffix(SUBSUMED), atom.predicate, under, atom.span)
         for rule in rules
         for head in rule.heads
-        for atom, under in list(literal_atoms(rule.body))[2 if head.predicate.endswith(SUFFIX) else 0 :]
+        for atom, under in list(literal_atoms(rule.body))[2 if head.predicate.endswith(SUBSUMED) else 0 :]
     ]
 
 
@@ -47,6 +47,17 @@ def successors(edges: Iterable[Edge]) -> dict[str, list[str]]:
 def component_of(nodes: Iterable[str], edges: Iterable[Edge]) -> dict[str, frozenset[str]]:
     """For each predicate, the predicates that depend on it and it on them; itself among them."""
     return {member: frozenset(group) for group in components(nodes, successors(edges)) for member in group}
+
+
+def reached(starts: Iterable[str], following: Mapping[str, Iterable[str]]) -> set[str]:
+    """The predicates that these depend on, and they themselves."""
+    found = set(starts)
+    waiting = list(found)
+    while waiting:
+        new = set(following.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
 
 
 def recursion_of(rule: Rule, groups: Mapping[str, frozenset[str]]) -> frozenset[str]:

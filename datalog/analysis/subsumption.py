@@ -31,7 +31,7 @@ from datalog.syntax.tree import (
     Wildcard,
 )
 
-SUFFIX = "@subsumed"
+SUBSUMED = "@subsumed"
 STRICT = ("<", ">", "!=")
 DIRECT = frozenset({"btree", "brie", "eqrel"})  # what nothing leaves
 
@@ -53,7 +53,7 @@ def subsumptions_as_rules(program: Program, findings: Findings) -> Program:
         clauses.append(clause)
         if isinstance(clause, Declaration):
             _check(clause, dropped, findings)
-            subsumed = tuple(name + SUFFIX for name in clause.predicates if name in dropped)
+            subsumed = tuple(name + SUBSUMED for name in clause.predicates if name in dropped)
             if subsumed:
                 clauses.append(replace(clause, predicates=subsumed, qualifiers=(), functional=False, choices=()))
     return replace(program, clauses=tuple(clauses))
@@ -79,7 +79,7 @@ def _rule(clause: Subsumption) -> Rule:
     if not any(_is_strict(literal, differing) for literal in clause.body.literals):
         literals.append(_differ(differing, clause.less.span))
     body = Conjunction((less, greater, *literals), clause.body.span)
-    return Rule((replace(less, predicate=less.predicate + SUFFIX),), body, ":-", clause.span)
+    return Rule((replace(less, predicate=less.predicate + SUBSUMED),), body, ":-", clause.span)
 
 
 @dataclass(slots=True)

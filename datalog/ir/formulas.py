@@ -156,6 +156,11 @@ class Signature:
     choices: tuple[tuple[int, ...], ...] = ()
     delta_of: str = ""
 
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """A variable for each column, of its name."""
+        return tuple(Variable(name, type_) for name, type_ in zip(self.attributes, self.types, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Inline:

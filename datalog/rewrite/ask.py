@@ -14,7 +14,7 @@ from datalog.analysis.quantify import quantify
 from datalog.errors import DatalogError
 from datalog.ir.core import QUERY, CoreAggregate
 from datalog.ir.demand import EVERYTHING, Demand
-from datalog.ir.formulas import Atom, Conjunction, Program, Rule, Signature, Variable
+from datalog.ir.formulas import Atom, Conjunction, Program, Rule, Signature
 from datalog.ir.occurrences import literal_atoms
 from datalog.rewrite.demand import evaluate_on_demand
 from datalog.rewrite.sideways import atom_of, with_predicate
@@ -84,8 +84,8 @@ def _by_head(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 def _copy(signature: Signature, base: str) -> Rule:
     """p(x̄) ← p@base(x̄)"""
-    terms = tuple(Variable(name, type_) for name, type_ in zip(signature.attributes, signature.types, strict=True))
-    return quantify([Atom(signature.name, terms)], Conjunction((), (Atom(base, terms),)), text=f"the given rows of {signature.name}")
+    columns = signature.variables
+    return quantify([Atom(signature.name, columns)], Conjunction((), (Atom(base, columns),)), text=f"the given rows of {signature.name}")
 
 
 def _prefixed(program: Program) -> Program:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from datalog.ir.core import CoreClosure, CoreRule, Predicate
-from datalog.rewrite.supersets import SUFFIX
+from datalog.rewrite.supersets import SUPERSET
 from datalog.syntax.tree import Span
 
 PAIRS = "@pairs"
@@ -24,7 +24,7 @@ def close_pairs(
     closures = tuple(
         CoreClosure(head, head + PAIRS, span)
         for name, span in equivalences.items()
-        for head in (name, name + SUFFIX)
+        for head in (name, name + SUPERSET)
         if head in predicates and predicates[head].derived
     )
     heads = {closure.head: closure.pairs for closure in closures}

@@ -21,15 +21,16 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from datalog.analysis.dependencies import Edge, component_of, rule_edges
+from datalog.analysis.dependencies import component_of, rule_edges
 from datalog.analysis.quantify import quantify
 from datalog.ir.core import CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type, Value
 from datalog.ir.demand import Demand, Version, version_of
-from datalog.ir.formulas import Atom, Conjunction, Literal, Program, Rule, Signature, Term, Variable
+from datalog.ir.formulas import Atom, Conjunction, Literal, Program, Rule, Signature, Term
 from datalog.ir.text import format_signature
+from datalog.rewrite.edges import aggregate_edges
 from datalog.rewrite.guards import ALL
 from datalog.rewrite.sideways import Roles, askings, atom_of, with_predicate
-from datalog.rewrite.supersets import SUFFIX
+from datalog.rewrite.supersets import SUPERSET
 from datalog.rewrite.take_apart import take_apart
 from datalog.syntax.tree import NOWHERE
 
@@ -50,7 +51,7 @@ def evaluate_on_demand(program: Program, demand: Demand, roots: Iterable[str], p
     kept = frozenset(roots)
     owners = (asked | kept) - _special(program)
     movable = {name for name in derived if name in owners - kept or (_owner(name) in owners and name != _owner(name))}
-    movable -= {name for name in movable if name.endswith(SUFFIX)}
+    movable -= {name for name in movable if name.endswith(SUPERSET)}
     widest: Widest = {}
     while True:
         movable -= {aggregate.head for aggregate in program.aggregates if aggregate.source not in movable}
@@ -123,14 +124,8 @@ class _Rewriting:
     def unstratified(self) -> set[str]:
         """The predicates that cannot be on demand, since recursion would go through a negation or an aggregate, or through what may not
         recurse, or not with more than it does by itself."""
-        edges: list[Edge] = rule_edges((*self._rules, *self._demands))
-        for aggregate in self._made:
-            if aggregate.asked:
-                others = {read for head, read, _, _ in edges if head == aggregate.source} - {aggregate.asked}
-                edges += [(aggregate.head, read, "", NOWHERE) for read in (aggregate.source, aggregate.asked)]
-                edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in sorted(others)]
-            else:
-                edges += [(aggregate.head, read, "aggregated", NOWHERE) for read in (aggregate.source, aggregate.needs) if read]
+        edges = rule_edges((*self._rules, *self._demands))
+        edges += aggregate_edges(self._made, edges)
         groups = component_of(dict.fromkeys(head for head, _, _, _ in edges), edges)
         versions = {version.name: version.predicate for version in self._versions.values()}
         alone = _special(self._program)
@@ -192,7 +187,7 @@ class _Rewriting:
     def _aggregate(self, aggregate: CoreAggregate, version: Version) -> None:
         """An aggregate of the groups that are asked for: its source has the rows of these groups, and `needs` what is asked of it."""
         signature = self._program.signatures[aggregate.head]
-        names = [Variable(name, type_) for name, type_ in zip(signature.attributes, signature.types, strict=True)]
+        names = signature.variables
         demand = Atom(version.demand, tuple(names[column] for column in version.columns), NOWHERE)
         read: list[str] = []
         for name, keys in ((aggregate.source, aggregate.groups), (aggregate.needs, aggregate.keys)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from datalog.analysis.dependencies import reached
 from datalog.ir.formulas import Program
 from datalog.ir.occurrences import literal_atoms
 from datalog.syntax.tree import Directive
@@ -28,12 +29,7 @@ def drop_unneeded(program: Program, outputs: Collection[str]) -> Program:
         reads.setdefault(numbering.head, set()).update(numbering.reads)
     for name, other in (*program.guard.subsumed.items(), *program.guard.deltas.items()):
         reads.setdefault(name, set()).add(other)
-    needed = set(outputs)
-    waiting = list(outputs)
-    while waiting:
-        new = reads.get(waiting.pop(), set()) - needed
-        needed |= new
-        waiting += new
+    needed = reached(outputs, reads)
     return replace(
         program,
         rules=tuple(rule for rule in program.rules if any(head.predicate in needed for head in rule.heads)),

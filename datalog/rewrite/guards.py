@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 
 from datalog.analysis.dependencies import component_of, recursion_of, rule_edges, successors
 from datalog.analysis.quantify import quantify
-from datalog.analysis.subsumption import SUFFIX
+from datalog.analysis.subsumption import SUBSUMED
 from datalog.ir.core import ROUND, Guard, Type
 from datalog.ir.formulas import (
     Aggregation,
@@ -64,14 +64,14 @@ def lower_guards(program: Program) -> Program:
 
 
 def _is_special(signature: Signature) -> bool:
-    return bool(signature.choices or signature.delta_of) or signature.name.endswith(SUFFIX)
+    return bool(signature.choices or signature.delta_of) or signature.name.endswith(SUBSUMED)
 
 
 def _without_idle(program: Program) -> Program:
     """The program without rules that say `false`, which a subsumption of a row by itself is; so they are no part of a recursion."""
     rules = tuple(rule for rule in program.rules if Truth(False) not in rule.body.literals)
     dominated = {rule.heads[0].predicate for rule in rules}
-    signatures = {name: one for name, one in program.signatures.items() if not name.endswith(SUFFIX) or name in dominated}
+    signatures = {name: one for name, one in program.signatures.items() if not name.endswith(SUBSUMED) or name in dominated}
     return replace(program, rules=rules, signatures=signatures)
 
 
@@ -114,9 +114,9 @@ class _Lowering:
             elif name in self._recursive:
                 if signature.choices:
                     choices[name] = signature.choices
-                if name + SUFFIX in self.signatures:
-                    subsumed[name] = name + SUFFIX
-            elif signature.choices or name + SUFFIX in self.signatures:
+                if name + SUBSUMED in self.signatures:
+                    subsumed[name] = name + SUBSUMED
+            elif signature.choices or name + SUBSUMED in self.signatures:
                 choices.update(self._in_steps(signature))
         kept = [rule for rule in self.program.rules if rule.heads[0].predicate not in self._dropped]
         self.rules = [*map(self._rule, kept), *self.rules]
@@ -131,7 +131,7 @@ class _Lowering:
         """Which predicates recurse. That a subsumption mentions its own predicate is no recursion."""
         edges = []
         for rule in self.program.rules:
-            own = rule.heads[0].predicate.removesuffix(SUFFIX) if rule.heads[0].predicate.endswith(SUFFIX) else ""
+            own = rule.heads[0].predicate.removesuffix(SUBSUMED) if rule.heads[0].predicate.endswith(SUBSUMED) else ""
             edges += [edge for edge in rule_edges((rule,)) if edge[1] != own]
         edges += [(one.name, one.delta_of, "", one.span) for one in self.program.signatures.values() if one.delta_of]
         self._groups = component_of(self.program.signatures, edges)
@@ -146,18 +146,18 @@ class _Lowering:
     def _copy_delta(self, delta: Signature) -> None:
         """d(x̄, 0) ← p(x̄)"""
         whose = self.signatures[delta.delta_of]
-        columns = _variables(whose)
+        columns = whose.variables
         head = Atom(delta.name, (*columns, Constant(0, Type.UNSIGNED)), delta.span)
         self.rules.append(quantify([head], Conjunction((), (Atom(whose.name, columns, delta.span),), delta.span), delta.span))
 
     def _in_steps(self, signature: Signature) -> dict[str, tuple[tuple[int, ...], ...]]:
         """Let the predicate be what is left of its rows; returns the choice domains that only a guard can see to."""
-        name, dominated = signature.name, signature.name + SUFFIX
+        name, dominated = signature.name, signature.name + SUBSUMED
         every = self._inputs[name] = self._hidden(signature, ALL)
         left: dict[str, tuple[tuple[int, ...], ...]] = {}
         if signature.choices and not _is_one_minimum(signature):
             left[name if dominated not in self.signatures else every] = signature.choices
-        columns = _variables(signature)
+        columns = signature.variables
         dominating = [rule for rule in self.program.rules if rule.heads[0].predicate == dominated]
         extreme = extreme_of(dominating[0]) if len(dominating) == 1 and not signature.choices else None
         if extreme is not None:  # then nothing need be known of dominated rows
@@ -182,7 +182,7 @@ class _Lowering:
         return name
 
     def _add(self, signature: Signature, head: str, body: list[Literal], text: str = "") -> None:
-        columns = _variables(signature)
+        columns = signature.variables
         text = text or f"what is left of {signature.name}({', '.join(signature.attributes)})"
         self.rules.append(quantify([Atom(head, columns)], Conjunction((), tuple(body)), NOWHERE, text))
 
@@ -190,8 +190,8 @@ class _Lowering:
 
     def _rule(self, rule: Rule) -> Rule:
         owner = rule.heads[0].predicate
-        if owner.endswith(SUFFIX):
-            own = owner.removesuffix(SUFFIX)
+        if owner.endswith(SUBSUMED):
+            own = owner.removesuffix(SUBSUMED)
             if owner in self._inputs:
                 body = _mapped(rule.body, lambda atom: replace(atom, predicate=self._inputs[owner]) if atom.predicate == own else atom)
                 rule = quantify(rule.heads, body, rule.span, rule.text)
@@ -213,10 +213,6 @@ class _Lowering:
 def _counts(rule: Rule) -> bool:
     """Whether a rule reads the number of the round."""
     return any(predicate == ROUND for _, predicate, _, _ in rule_edges((rule,)))
-
-
-def _variables(signature: Signature) -> tuple[Variable, ...]:
-    return tuple(Variable(name, type_) for name, type_ in zip(signature.attributes, signature.types, strict=True))
 
 
 def _is_one_minimum(signature: Signature) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import component_of, rule_edges, successors
 from datalog.analysis.quantify import quantify
-from datalog.analysis.subsumption import SUFFIX
-from datalog.ir.formulas import Aggregation, Atom, Conjunction, Literal, Program, Rule, Signature, Variable, Wildcard
+from datalog.analysis.subsumption import SUBSUMED
+from datalog.ir.formulas import Aggregation, Atom, Conjunction, Literal, Program, Rule, Signature, Wildcard
 from datalog.ir.primitives import CALL
 from datalog.rewrite.guards import ALL
 
@@ -27,7 +27,7 @@ def join_lattices(program: Program) -> Program:
     edges = rule_edges(own)
     groups, following = component_of(program.signatures, edges), successors(edges)
     apart = {name for name in program.lattices if len(groups[name]) == 1 and name not in following.get(name, ())}
-    hidden = {name + SUFFIX for name in apart}
+    hidden = {name + SUBSUMED for name in apart}
     rules: list[Rule] = []
     texts: dict[str, str] = {}
     for rule in program.rules:
@@ -48,17 +48,17 @@ def join_lattices(program: Program) -> Program:
 
 def _joins(rule: Rule, program: Program) -> bool:
     """Whether a rule, or that of a subsumption, has been made for columns of lattices: it has the place of their declaration."""
-    name = rule.heads[0].predicate.removesuffix(SUFFIX)
+    name = rule.heads[0].predicate.removesuffix(SUBSUMED)
     return name in program.lattices and rule.span == program.signatures[name].span
 
 
 def _joined(signature: Signature, every: str, program: Program, text: str) -> Rule:
     name, span, lattices = signature.name, signature.span, program.lattices[signature.name]
-    columns = [Variable(column, type_) for column, type_ in zip(signature.attributes, signature.types, strict=True)]
+    columns = signature.variables
     literals: list[Literal] = []
     for at, lattice in sorted(lattices.items()):
         value = replace(columns[at], name=f"{columns[at].name}'")
         terms = (value if place == at else Wildcard(one.type) if place in lattices else one for place, one in enumerate(columns))
         rows = Conjunction((), (Atom(every, tuple(terms), span),), span)
         literals.append(Aggregation(columns[at], CALL + lattice.lub, (value, value), rows, True, span))
-    return quantify([Atom(name, tuple(columns), span)], Conjunction((), tuple(literals), span), span, text)
+    return quantify([Atom(name, columns, span)], Conjunction((), tuple(literals), span), span, text)

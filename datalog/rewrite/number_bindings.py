@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from datalog.analysis.dependencies import rule_edges, successors
+from datalog.analysis.dependencies import reached, rule_edges, successors
 from datalog.analysis.quantify import quantify
 from datalog.ir.core import CoreNumbering, Type
 from datalog.ir.formulas import (
@@ -39,6 +39,7 @@ from datalog.ir.formulas import (
 from datalog.ir.occurrences import literal_variables, names_in
 from datalog.ir.primitives import AUTOINC
 from datalog.ir.renaming import fresh_name
+from datalog.rewrite.edges import aggregate_edges, guard_edges
 from datalog.rewrite.helpers import Helpers, without_unbound
 from datalog.syntax.tree import NOWHERE
 
@@ -153,7 +154,7 @@ def calls_in(term: Term) -> Iterator[Operation]:
 def _in_order(numberings: Sequence[CoreNumbering], program: Program) -> Iterator[CoreNumbering]:
     """The numberings in the order in which they number, each with those before it."""
     following = _following(numberings, program)
-    needed = {one.head: _reached(one.source, following) for one in numberings}
+    needed = {one.head: reached((one.source,), following) for one in numberings}
     waiting = list(numberings)
     before: list[tuple[str, int]] = []
     while waiting:
@@ -167,18 +168,7 @@ def _in_order(numberings: Sequence[CoreNumbering], program: Program) -> Iterator
 
 def _following(numberings: Sequence[CoreNumbering], program: Program) -> Mapping[str, Sequence[str]]:
     """What each predicate is derived from."""
-    tied = [
-        pair for one, other in (*program.guard.subsumed.items(), *program.guard.deltas.items()) for pair in ((one, other), (other, one))
-    ]
-    tied += [(one.head, read) for one in program.aggregates for read in (one.source, one.needs) if read]
-    tied += [(one.head, one.source) for one in numberings]
-    return successors([*rule_edges(program.rules), *((one, other, "", NOWHERE) for one, other in tied)])
-
-
-def _reached(start: str, following: Mapping[str, Sequence[str]]) -> set[str]:
-    reached, waiting = {start}, [start]
-    while waiting:
-        new = set(following.get(waiting.pop(), ())) - reached
-        reached |= new
-        waiting += new
-    return reached
+    edges = rule_edges(program.rules)
+    edges += [*aggregate_edges(program.aggregates, edges), *guard_edges(program.guard)]
+    edges += [(one.head, one.source, "", NOWHERE) for one in numberings]
+    return successors(edges)

@@ -13,7 +13,7 @@ from datalog.ir.core import CoreAtom, CoreRule, Predicate, Row, Type
 from datalog.ir.formulas import Constant, Program
 from datalog.ir.text import format_signature
 from datalog.rewrite.guards import ALL
-from datalog.rewrite.supersets import SUFFIX
+from datalog.rewrite.supersets import SUPERSET
 from datalog.syntax.tree import NOWHERE
 
 
@@ -42,8 +42,8 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
             text = f"the given rows of {format_signature(signature)}"
             if name not in program.demanded:  # its versions take what is asked of them (`datalog.rewrite.demand`)
                 copies.append(_copy(replace(predicates[name], name=name + ALL if name + ALL in program.signatures else name), base, text))
-            if name + SUFFIX in program.signatures:
-                copies.append(_copy(replace(predicates[name], name=name + SUFFIX), base, text))
+            if name + SUPERSET in program.signatures:
+                copies.append(_copy(replace(predicates[name], name=name + SUPERSET), base, text))
         if name in facts:
             rows[base or name] = list(facts[name])
     return predicates, copies, rows

@@ -9,7 +9,7 @@ from datalog.analysis.components import components
 from datalog.analysis.dependencies import Edge, check_recursion, successors
 from datalog.analysis.findings import Findings
 from datalog.ir.core import NO_GUARD, ROUND, CoreAggregate, CoreClosure, CoreNumbering, CoreRule, Guard, Predicate, Stratum
-from datalog.syntax.tree import NOWHERE
+from datalog.rewrite.edges import aggregate_edges, guard_edges
 
 _HINT = "a negated group or an aggregate takes values of its variables from the recursion itself; bind them by an atom inside it"
 
@@ -28,18 +28,10 @@ def stratify(
     Raises ProgramError if a helper's guard made a predicate depend on its own negation or aggregate, which its author's rules did not.
     """
     edges: list[Edge] = [(rule.head, atom.predicate, "negated" if atom.negated else "", atom.span) for rule in rules for atom in rule.atoms]
-    for aggregate in aggregates:
-        span = aggregate.functions[0].span
-        if aggregate.asked:  # a group is complete when it comes in, if its rows rest on nothing else of the recursion
-            edges += [(aggregate.head, name, "", span) for name in (aggregate.source, aggregate.asked)]
-            read = {atom.predicate for rule in rules if rule.head == aggregate.source for atom in rule.atoms} - {aggregate.asked}
-            edges += [(aggregate.head, name, "aggregated", span) for name in sorted(read)]
-            continue
-        edges += [(aggregate.head, read, "aggregated", span) for read in (aggregate.source, aggregate.needs) if read]
+    edges += aggregate_edges(aggregates, edges)
     edges += [(one.head, read, "aggregated", one.span) for one in numberings for read in one.reads]
     edges += [(closure.head, closure.pairs, "", closure.span) for closure in closures]
-    tied = (*guard.subsumed.items(), *guard.deltas.items())
-    edges += [(one, other, "", NOWHERE) for pair in tied for one, other in (pair, pair[::-1])]
+    edges += guard_edges(guard)
     derived = [name for name, predicate in predicates.items() if predicate.derived]
     findings = Findings(text)
     check_recursion(derived, edges, findings, hint=_HINT)

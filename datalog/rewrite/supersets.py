@@ -20,7 +20,7 @@ from datalog.analysis.quantify import quantify
 from datalog.ir.formulas import Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Program, Rule, Signature, Variable
 from datalog.ir.occurrences import literal_atoms, literal_variables
 
-SUFFIX = "@super"
+SUPERSET = "@super"
 
 
 class Supersets:
@@ -42,11 +42,11 @@ class Supersets:
 
     def _define(self, recursion: frozenset[str]) -> None:
         for name, signature in self._program.signatures.items():
-            if name not in recursion or name + SUFFIX in self.signatures:
+            if name not in recursion or name + SUPERSET in self.signatures:
                 continue
-            self.signatures[name + SUFFIX] = replace(signature, name=name + SUFFIX, hidden=True, functional=False)
+            self.signatures[name + SUPERSET] = replace(signature, name=name + SUPERSET, hidden=True, functional=False)
             for rule in self._program.rules:
-                heads = [replace(head, predicate=name + SUFFIX) for head in rule.heads if head.predicate == name]
+                heads = [replace(head, predicate=name + SUPERSET) for head in rule.heads if head.predicate == name]
                 if heads:
                     self.rules.append(quantify(heads, _renamed(rule.body, recursion), rule.span, rule.text))
 
@@ -66,7 +66,7 @@ def _renamed(conjunction: Conjunction, recursion: frozenset[str]) -> Conjunction
     for literal in conjunction.literals:
         match literal:
             case Atom() if literal.predicate in recursion:
-                literals.append(replace(literal, predicate=literal.predicate + SUFFIX))
+                literals.append(replace(literal, predicate=literal.predicate + SUPERSET))
             case Conjunction():
                 literals.append(_renamed(literal, recursion))
             case Disjunction():
