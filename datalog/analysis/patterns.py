@@ -17,6 +17,7 @@ from datalog.analysis.folding import make
 from datalog.analysis.walk import is_pattern, operands
 from datalog.ir.core import Type
 from datalog.ir.formulas import Comparison, Constant, Literal, Operation, Term, Truth, Variable, Wildcard
+from datalog.ir.renaming import fresh_name
 from datalog.ir.structures import WHICH, Shape, Structure
 from datalog.syntax import tree
 from datalog.syntax.printer import format_term
@@ -33,11 +34,7 @@ class Patterns:
 
     def fresh(self, term: tree.Term, type_: Type) -> Variable:
         """A new variable that stands for the value of a term."""
-        name = f"={format_term(term)}"
-        while name in self._taken:
-            name += "'"
-        self._taken.add(name)
-        return Variable(name, type_, term.span)
+        return Variable(fresh_name(f"={format_term(term)}", self._taken), type_, term.span)
 
     def equal(self, left: tree.Term, right: tree.Term, type_: Type, span: tree.Span) -> Iterator[Literal]:
         """`left = right`, of which at least one is a pattern."""
@@ -72,12 +69,7 @@ class Patterns:
         shape = shape_of(pattern, type_)
         if shape is None:  # has been reported
             return
-        assert isinstance(type_, Structure)
-        if type_.record:
-            yield Comparison("!=", value, Constant(None, type_, span), span)
-        else:
-            which = Operation(WHICH, (value,), Type.NUMBER, span)
-            yield Comparison("=", which, Constant(type_.number(shape.name), Type.NUMBER, span), span)
+        yield has_shape(value, shape, span)
         parts: list[Term] = []
         for place, (part, field) in enumerate(zip(operands(pattern), shape.types, strict=True)):
             if isinstance(part, tree.Wildcard):
@@ -95,6 +87,16 @@ class Patterns:
                 yield Comparison("=", parts[-1], projection, part.span)
         if not any(isinstance(part, Wildcard) for part in parts):
             yield Comparison("=", value, make(shape.constructor, parts, type_, span), span)
+
+
+def has_shape(value: Variable, shape: Shape, span: tree.Span) -> Comparison:
+    """That a value is of this shape: a record that is not nil, or a value of this branch."""
+    type_ = value.type
+    assert isinstance(type_, Structure)
+    if type_.record:
+        return Comparison("!=", value, Constant(None, type_, span), span)
+    which = Operation(WHICH, (value,), Type.NUMBER, span)
+    return Comparison("=", which, Constant(type_.number(shape.name), Type.NUMBER, span), span)
 
 
 def shape_of(term: tree.Record | tree.Branch, type_: Type) -> Shape | None:

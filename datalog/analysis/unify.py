@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from datalog.ir.core import Type
+from datalog.analysis.patterns import has_shape
 from datalog.ir.formulas import Comparison, Constant, Literal, Operation, Term, Truth, Variable, Wildcard
 from datalog.ir.renaming import fresh_name
-from datalog.ir.structures import WHICH, Shape, Structure, shape_made
+from datalog.ir.structures import Shape, shape_made
 from datalog.ir.text import format_term
 from datalog.syntax.tree import Span
 
@@ -59,13 +59,7 @@ def _fresh(term: Term, taken: set[str], span: Span) -> Variable:
 
 
 def _parts(value: Variable, made: Operation, shape: Shape, taken: set[str], span: Span) -> Iterator[Literal]:
-    type_ = value.type
-    assert isinstance(type_, Structure)
-    if type_.record:
-        yield Comparison("!=", value, Constant(None, type_, span), span)
-    else:
-        which = Operation(WHICH, (value,), Type.NUMBER, span)
-        yield Comparison("=", which, Constant(type_.number(shape.name), Type.NUMBER, span), span)
+    yield has_shape(value, shape, span)
     parts: list[Term] = []
     for place, part in enumerate(made.arguments):
         projection = Operation(shape.projection(place), (value,), part.type, span)
@@ -78,4 +72,4 @@ def _parts(value: Variable, made: Operation, shape: Shape, taken: set[str], span
         else:
             yield Comparison("=", part, projection, span)
             parts.append(part)
-    yield Comparison("=", value, Operation(made.name, tuple(parts), type_, span), span)
+    yield Comparison("=", value, Operation(made.name, tuple(parts), value.type, span), span)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from datalog.ir.core import Type
-from datalog.ir.formulas import Atom, Comparison, Constant, Literal, Operation, Term, Variable
+from datalog.analysis.patterns import has_shape
+from datalog.ir.formulas import Atom, Comparison, Literal, Operation, Term, Variable
 from datalog.ir.occurrences import names_in, term_may_fail
 from datalog.ir.renaming import fresh_name
-from datalog.ir.structures import WHICH, Structure, shape_made
+from datalog.ir.structures import shape_made
 from datalog.ir.text import format_term
 from datalog.syntax.tree import NOWHERE
 
@@ -41,13 +41,9 @@ def take_apart(head: Atom, body: Sequence[Literal], columns: Collection[int]) ->
 
 def _parts(value: Variable, maker: Operation, taken: set[str]) -> Iterator[Literal]:
     """What holds of a value that is made so."""
-    type_, shape = value.type, shape_made(maker.name, maker.type)
-    assert isinstance(type_, Structure) and shape is not None
-    if type_.record:
-        yield Comparison("!=", value, Constant(None, type_, HIDDEN), HIDDEN)
-    else:
-        which = Operation(WHICH, (value,), Type.NUMBER, HIDDEN)
-        yield Comparison("=", which, Constant(type_.number(shape.name), Type.NUMBER, HIDDEN), HIDDEN)
+    shape = shape_made(maker.name, maker.type)
+    assert shape is not None
+    yield has_shape(value, shape, HIDDEN)
     parts: list[Term] = []
     for place, (part, field) in enumerate(zip(maker.arguments, shape.types, strict=True)):
         projection = Operation(shape.projection(place), (value,), field, HIDDEN)
