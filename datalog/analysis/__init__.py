@@ -1,9 +1,11 @@
 """What a program means, before anything runs: predicates, types, quantifiers, range restriction, stratification.
 
-    tree → instances of components → plain terms → signatures → types → formulas → quantifiers → inlining → safety → recursion
+    tree → instances of components → rules for lattices and subsumptions → plain terms       a tree with less in it
+    → signatures → types → formulas → quantifiers → inlining → safety → recursion             what it means
 
 Each step goes on after errors of the one before, on what it can still trust, and all of them report into one `Findings`, so
-that one run tells all errors of a file. A program that comes out is well typed, range restricted and stratified.
+that one run tells all errors of a file; only wrong components and qualifiers end it at once. A program that comes out is well typed,
+range restricted and stratified.
 """
 
 from __future__ import annotations
@@ -35,7 +37,6 @@ from datalog.analysis.subtypes import check_subtypes
 from datalog.analysis.translate import Translation
 from datalog.analysis.type_system import declare_types
 from datalog.analysis.types import Inference
-from datalog.analysis.unsupported import refuse_unsupported
 from datalog.ir import formulas
 from datalog.ir.functors import with_functors
 from datalog.ir.primitives import PRIMITIVES
@@ -57,7 +58,7 @@ def analyse(
     written = instantiate(written, findings)
     check_qualifiers(written, findings)
     written = expand_old_qualifiers(written)
-    refuse_unsupported(written, findings)
+    findings.raise_if_any()
     declared = inline_declarations(written)
     check_declared(declared, written, findings)
     pragmas = {**read_pragmas(written, findings), **settings}
