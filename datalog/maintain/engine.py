@@ -3,8 +3,9 @@
 A transaction ripples through the strata in one pass. In a recursion-free stratum every rule that reads a changed
 predicate gives its signed head rows (`counted.py`), which are added to the head's support counts; rows whose count
 leaves or reaches 0 are the stratum's delta for the strata after it. A recursive stratum is kept by stamps
-(`recursive.py`), an aggregate by the counts of its source (`aggregates.py`). With `auto`, the cheaper of these and of
-evaluating the stratum anew is taken (`choice.py`). A stratum with a guard is always evaluated anew (`evaluate/guarded.py`).
+(`recursive.py`), an aggregate by the counts of its source (`aggregates.py`), an equivalence by its classes (`equivalence.py`),
+and a numbering is made anew and compared (`numbering.py`). With `auto`, the cheaper of these and of evaluating the stratum
+anew is taken (`choice.py`). A stratum with a guard is always evaluated anew (`evaluate/guarded.py`).
 
 All rows here are codes, `int64[n, columns]` in declared column order.
 """

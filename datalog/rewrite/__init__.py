@@ -1,9 +1,10 @@
 """From quantified rules to core rules, one pass a file.
 
-    drop_truths → distribute_negations → lift_negated_groups → expand_disjunctions → split_heads     formulas to simpler formulas
+    join_lattices → lower_guards → lower_aggregates → drop_truths             formulas to simpler formulas (`passes.py`)
+    → distribute_negations → lift_negated_groups → expand_disjunctions → split_heads → number_bindings
     → drop_unneeded → evaluate_on_demand                                      on request: what nothing asks for goes
     → flatten → forget_singletons → ask_existence                             formulas to core rules
-    keep_plans, separate_facts, stratify                                      plans, predicates, given rows, strata
+    separate_facts, keep_plans, close_pairs, read_in_place, stratify          predicates, given rows, plans, equivalences, strata
 
 Existence is asked last, when it is known which columns nobody asks for. Every core rule that comes out keeps what
 `datalog.ir.core` promises, and: no atom is all wildcards, every variable of a head, of a negated atom, of a filter or of

@@ -1,7 +1,8 @@
 """The passes from formulas to simpler formulas, in their order.
 
-Guards go first, since they become aggregates and negations where they can; then aggregates, since they bring disjunctions and
-negations with them. Groups are lifted while disjunctions are whole, so that a group makes one helper and not one a branch around it.
+Lattices and guards go first, since they become aggregates and negations where they can; then aggregates, since they bring disjunctions
+and negations with them. Groups are lifted while disjunctions are whole, so that a group makes one helper and not one a branch around it.
+Numbers come last, since each alternative and each head numbers its own bindings.
 """
 
 from __future__ import annotations
