@@ -114,6 +114,13 @@ class Command(click.Command):
             raise click.BadParameter(str(error), ctx, param_hint="--set") from error
 
 
+def _as_for_souffle(error: click.UsageError, given: str) -> click.UsageError:
+    """The error, with the command that is missing if the arguments are those of `souffle`, which has none."""
+    if any(word.endswith(".dl") for word in given.split()):
+        return click.UsageError(f"{error.format_message()} Did you mean `datalog run {given}`?", error.ctx)
+    return error
+
+
 class Commands(click.Group):
     """Turns what a command raises into a message and an exit status."""
 
@@ -149,6 +156,19 @@ class Commands(click.Group):
             ctx.exit(1)
         except Exception as error:
             self._our_fault(ctx, error)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = " ".join(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise _as_for_souffle(error, given) from None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise _as_for_souffle(error, " ".join(args)) from None
 
     def _our_fault(self, ctx: click.Context, error: Exception) -> None:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, InternalError) else str(error)
@@ -258,6 +278,7 @@ def _only_with_stream(format: str | None, changes_only: bool, on_error: str | No
 @click.pass_context
 def check(ctx: click.Context, programs: Sequence[Path], settings: Sequence[str], reading: Reading) -> None:
     """Find what is wrong with programs without running them: syntax, types, unbound variables, negation through recursion."""
+    from datalog.analysis.likely_typos import warn_of_likely_typos
     from datalog.program import check_program
     from datalog.settings import of_program, read_settings
 
@@ -265,13 +286,15 @@ def check(ctx: click.Context, programs: Sequence[Path], settings: Sequence[str],
     status = 0
     for path in programs:
         try:
-            counts = _counts(*check_program(path, reading, settings=given))
+            program, core = check_program(path, reading, settings=given)
+            warn_of_likely_typos(program)
         except InternalError:
             raise
         except DatalogError as error:
             print(error, file=sys.stderr)
             status = 1
         else:
+            counts = _counts(program, core)
             click.echo(f"{path}: {counts}" if len(programs) > 1 else counts)
     ctx.exit(status)
 

@@ -102,7 +102,7 @@ class Database:
         max_seconds: float | None = None,
         memory_limit: int | str | None = None,
         functions: Iterable[Function[..., Any] | Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
-        libraries: Iterable[str | Path] = (),
+        libraries: str | Path | Iterable[str | Path] = (),
         failing: Literal["error", "skip"] = "error",
         overflow: Literal["error", "wrap"] | None = None,
         dialect: Literal["any", "souffle"] | None = None,
@@ -113,6 +113,7 @@ class Database:
         progress: Progress | None = None,
         reading: Reading | None = None,
     ) -> None:
+        from datalog.analysis.likely_typos import warn_of_unknown_on_demand
         from datalog.analysis.pragmas import threads_of
         from datalog.evaluate.fixpoint import Limits
         from datalog.evaluate.memo import Memo
@@ -155,6 +156,7 @@ class Database:
         self._version = 0
         self._asked: tuple[Program, Source] | None = None  # what queries are told of predicates on demand, and of which program
         self._compile(self.text)
+        warn_of_unknown_on_demand(self._program, self._demand)
         if threads is None and "jobs" in self._program.pragmas:
             self._options = replace(self._options, threads=threads_of(self._program.pragmas["jobs"]))
         directory = facts(self._program.pragmas) if callable(facts) else None if facts is None else Path(facts)

@@ -127,6 +127,10 @@ class IgnoredPragma(UserWarning):
     """A pragma that has no effect here."""
 
 
+class LikelyTypo(UserWarning):
+    """A name that says nothing, and is nearly one that would."""
+
+
 class OddArgument(UserWarning):
     """A call whose arguments make no sense, which goes on as in Soufflé: a place beyond a text's end, a text that is no pattern."""
 

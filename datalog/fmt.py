@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from datalog.errors import DataError, Diagnostic, InternalError, ProgramError
+from datalog.sources import needs_preprocessor
 from datalog.syntax import format_program, parse
 from datalog.syntax.source import MARKER, Source
 
@@ -51,6 +52,11 @@ def canonical(text: str, file: str) -> str:
     if marker := MARKER.search(text):
         hint = "format the files that its lines come from"
         raise ProgramError([Source(text, file).diagnostic("a preprocessor has made this text", marker.start(), marker.end(), hint)])
+    if "#" in text and needs_preprocessor(text):
+        message = "fmt lays out no program with lines for a C preprocessor, which decides what its clauses are"
+        raise ProgramError(
+            [Diagnostic(message, file, 0, 0, hint="files that it includes by .include, without such lines, can be formatted")]
+        )
     tree = parse(text, file)
     formatted = format_program(tree)
     again = parse(formatted, file)

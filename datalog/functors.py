@@ -164,9 +164,10 @@ class _Unbound(Exception):
         self.hint = hint
 
 
-def with_libraries(files: FunctorFiles, libraries: Iterable[str | Path]) -> FunctorFiles:
-    """The files, and more libraries."""
-    return replace(files, libraries=(*files.libraries, *map(str, libraries)))
+def with_libraries(files: FunctorFiles, libraries: str | Path | Iterable[str | Path]) -> FunctorFiles:
+    """The files, and one more library or several."""
+    more = (libraries,) if isinstance(libraries, str | Path) else libraries
+    return replace(files, libraries=(*files.libraries, *map(str, more)))
 
 
 def _load(path: Path) -> ModuleType:

@@ -59,6 +59,10 @@ def _run(asked: Run) -> int:
     began = time.perf_counter()
     lines = opened(asked.stream) if asked.stream else None
     database = evaluate(asked.program, asked.facts, asked.quiet, maintain=asked.maintain, outputs_only=True, **asked.settings)
+    if asked.warn:
+        from datalog.analysis.likely_typos import warn_of_likely_typos
+
+        warn_of_likely_typos(database.program)
     if lines is not None:
         if asked.stream == STANDARD:
             check_standard_input(database)

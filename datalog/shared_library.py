@@ -74,7 +74,9 @@ def find_libraries(files: FunctorFiles) -> list[SharedLibrary]:
         if path is not None:
             found.append(SharedLibrary(str(path.absolute())))
         elif files.libraries:
-            raise FunctionError(f"there is no library {' or '.join(map(str, paths))}")
+            there = [file.name for path in paths for file in sorted(path.parent.glob(f"lib*{SUFFIX}"))]
+            beside = f"; there is {', '.join(there[:5])}" if there else ""
+            raise FunctionError(f"there is no library {' or '.join(map(str, paths))}{beside}")
     return found
 
 

@@ -23,6 +23,8 @@ from datalog.syntax.tree import NOWHERE, Atom, Declaration, DeltaDeclaration, Di
 
 _HARMLESS_QUALIFIERS = frozenset({"brie", "btree", "btree_delete", "inline", "no_inline", "magic", "no_magic", "overridable"})
 
+_LITERALS = ("contains", "match")  # functors that stand where atoms do
+
 _QUALIFIER_HINT = f"understood, and without effect, are {', '.join(sorted(_HARMLESS_QUALIFIERS))}"
 
 
@@ -114,7 +116,7 @@ def report_unknown(
     if name in functors:
         hint = f"the functor `{name}` gives a value to compare, as in `x = {name}(…)`; a predicate of that name needs a declaration"
     else:
-        hint = did_you_mean(name, known) or "it has no declaration, no rule, no fact and no .input"
+        hint = did_you_mean(name, (*known, *_LITERALS)) or "it has no declaration, no rule, no fact and no .input"
     findings.add(span, f"unknown predicate `{name}`", hint)
 
 

@@ -22,6 +22,10 @@ OPERAND = re.compile(r'[A-Za-z0-9_?"]')
 BAD_NUMBER = re.compile(r"[0-9]+[A-Za-z_]")
 UNKNOWN_DIRECTIVE = re.compile(r"\.[A-Za-z_]\w*")
 
+QUALITY = re.compile(r"[A-Za-z_?][\w?-]*")
+QUALITIES = ("brie", "btree", "btree_delete", "choice-domain", "eqrel", "inline", "magic", "no_inline", "no_magic", "overridable")
+BEHIND_COLUMNS = re.compile(rf"(?:\)|\b(?:{'|'.join(QUALITIES)}))\s+$")
+
 PREPROCESSOR_HINT = "this line is for a C preprocessor, which was not run"
 COMMENT_HINT = "a comment begins with `//`, or stands between `/*` and `*/`"
 
@@ -73,9 +77,26 @@ def explain(source: Source, clause: int, stopped: int, expected: frozenset[str])
     begins_line = found is not None and (not before or "\n" in text[before[-1].end() : found.start()])
     if before and "FACT" in expected and (begins_line or before[-1].group() in (".", "{", "}")):
         before = []  # that clause is complete: the parser only had to see one token more to know it
+    if misspelt := _misspelt_quality(source, before, found, expected):
+        return misspelt
     if found is None or (before and "$END" not in expected and _begins_clause(source, before[0], found, begins_line)):
         return _cut_short(source, before, found, expected)
     return _misplaced(source, before, found, expected)
+
+
+def _misspelt_quality(source: Source, before: list[re.Match[str]], found: re.Match[str] | None, expected: frozenset[str]) -> Mistake | None:
+    """A word behind the columns of a declaration: the declaration could have ended there, and the word been the predicate of a fact."""
+    if len(before) != 1 or expected - {"LSQB"} != {"LPAR"}:
+        return None
+    start = before[0].start()
+    if not BEHIND_COLUMNS.search(source.code[source.line_start(start) : start]):
+        return None
+    written = QUALITY.match(source.code, start)
+    word = written.group() if written else before[0].group()
+    close = get_close_matches(word, QUALITIES, 1)
+    hint = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(QUALITIES)}"
+    resume = found.start() if found is not None and found.group("directive") else source.line_end(start)
+    return Mistake(source.diagnostic(f"`{word}` is no qualifier of a predicate", start, start + len(word), hint), resume)
 
 
 def _cut_short(source: Source, before: list[re.Match[str]], found: re.Match[str] | None, expected: frozenset[str]) -> Mistake:

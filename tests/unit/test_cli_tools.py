@@ -324,3 +324,11 @@ def test_a_command_that_is_not_there_is_wrong_usage() -> None:
     outcome = datalog("rum")
     assert outcome.status == 2
     assert "No such command 'rum'" in outcome.err
+
+
+@pytest.mark.parametrize("given", [["p.dl", "-D", "out"], ["-D", "out", "p.dl"], ["-Dout", "p.dl"]])
+def test_the_arguments_of_souffle_lack_a_command(given: list[str]) -> None:
+    outcome = datalog(*given)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"Did you mean `datalog run {' '.join(given)}`?" in outcome.err
+    assert "Did you mean" not in datalog("-Dout").err + datalog("pdl").err

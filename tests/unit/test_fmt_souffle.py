@@ -74,5 +74,7 @@ def test_a_text_that_a_preprocessor_has_made_is_not_formatted() -> None:
 
 
 def test_lines_for_a_preprocessor_are_refused_with_a_hint() -> None:
-    with pytest.raises(ProgramError, match="for a C preprocessor"):
-        canonical("#define N 3\np(N).\n", "p.dl")
+    with pytest.raises(ProgramError, match="fmt lays out no program with lines for a C preprocessor") as caught:
+        canonical("#define N 3\n#define M 4\np(N, M).\n", "p.dl")
+    assert (len(caught.value.diagnostics), "by .include" in caught.value.hint) == (1, True)
+    assert canonical("// #define is for a preprocessor\np(1).\n", "p.dl") == "// #define is for a preprocessor\np(1).\n"

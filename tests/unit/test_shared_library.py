@@ -223,7 +223,17 @@ def test_the_command_line_finds_libraries_as_souffle_does(library: Path, tmp_pat
     outcome = datalog("run", program)
     assert outcome.status == 1 and "there is no function for functor `plus`" in outcome.err
     outcome = datalog("run", program, "-l", "nowhere", "-L", tmp_path)
-    assert (outcome.status, outcome.err) == (1, f"there is no library {tmp_path / 'libnowhere.so'}\n")
+    assert outcome.status == 1
+    assert outcome.err.startswith(f"there is no library {tmp_path / 'libnowhere.so'}; there is ")
+    assert "libother.so" in outcome.err
+    (tmp_path / "empty").mkdir()
+    outcome = datalog("run", program, "-l", "nowhere", "-L", tmp_path / "empty")
+    assert outcome.err == f"there is no library {tmp_path / 'empty' / 'libnowhere.so'}\n"
+
+
+def test_one_library_may_be_given_by_itself(library: Path) -> None:
+    for given in (library, str(library), [library]):
+        assert list(Database(".functor plus(x: number, y: number): number p(@plus(1, 2)).", libraries=given)["p"]) == [(3,)]
 
 
 def test_a_library_without_the_function_is_named(library: Path) -> None:
