@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import InternalError
+from datalog.maintain.aggregates import AggregateStratum
 from datalog.maintain.engine import Engine
+from datalog.maintain.recursive import RecursiveStratum
 from datalog.plan.rule import suspects_of
 from datalog.store.rows import sort_distinct
 from datalog.store.state import StateTree
@@ -31,12 +33,12 @@ def check_engine(engine: Engine) -> None:
         if storage.payloads[name] in COUNTING:
             _compare(engine, name, "the maintained and recomputed support counts", _counted(engine, name), _counted(fresh, name))
     for stratum, again in zip(engine.strata, fresh.strata, strict=True):
-        if stratum.aggregate is not None and again.aggregate is not None:
-            for place, (ours, theirs) in enumerate(zip(stratum.aggregate.trees, again.aggregate.trees, strict=True)):
+        if isinstance(stratum.keeper, AggregateStratum) and isinstance(again.keeper, AggregateStratum):
+            for place, (ours, theirs) in enumerate(zip(stratum.keeper.trees, again.keeper.trees, strict=True)):
                 ours.tree.check(ours.root)
                 if not np.array_equal(_held(ours), _held(theirs)):
                     raise InternalError(f"{stratum.predicates[0]}: tree {place} of the aggregate, maintained and recomputed, differ")
-        for name in stratum.predicates if stratum.recursive is not None else ():
+        for name in stratum.predicates if isinstance(stratum.keeper, RecursiveStratum) else ():
             if storage.size(suspects_of(name), committed):
                 raise InternalError(f"{name}: rows are under suspicion between transactions")
         for rule in stratum.rules:

@@ -46,6 +46,7 @@ Words = NDArray[np.int64]
 Coalesce = Literal["exact", "run", "hull"]
 Failing = Literal["error", "skip"]
 Maintain = Literal["auto", "recorded", "derived", "recompute"]
+Keeper = RecursiveStratum | AggregateStratum | EquivalenceStratum | NumberingStratum | GuardedStratum
 Progress = Callable[[int, int], None]  # strata done, strata in all
 
 LARGE_CHANGE = 32  # rows; what share of a relation is lost by less is not looked at
@@ -72,7 +73,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class LiveStratum:
-    """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted or as recursive ones.
+    """A stratum ready to run: its predicates, its rules' numbers, what it reads, and its rules as counted ones, or what keeps it
+    instead.
 
     Those of an aggregate, an equivalence and a numbering have no rules. One with a guard is only evaluated as a whole."""
 
@@ -81,11 +83,7 @@ class LiveStratum:
     reads: frozenset[str]
     rules: tuple[CountedRule, ...]
     choice: Choice
-    recursive: RecursiveStratum | None = None
-    aggregate: AggregateStratum | None = None
-    equivalence: EquivalenceStratum | None = None
-    numbering: NumberingStratum | None = None
-    guarded: GuardedStratum | None = None
+    keeper: Keeper | None = None
 
 
 class Engine:
@@ -207,17 +205,17 @@ class Engine:
         if stratum.aggregate is not None:
             reads = frozenset((stratum.aggregate.read, stratum.aggregate.needs)) - {""}
             aggregate = AggregateStratum(self.program, self.storage, self.values, stratum.aggregate, self.joins.memo)
-            return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate=aggregate)
+            return LiveStratum(stratum.predicates, (), reads, (), choice, aggregate)
         if stratum.numbering is not None:
             types = self.program.predicates[stratum.numbering.source].types
             numbering = NumberingStratum(self.storage, self.values, stratum.numbering, types)
             choice = Choice(self.storage.tally, False)  # there is one way
-            return LiveStratum(stratum.predicates, (), frozenset(stratum.numbering.reads), (), choice, numbering=numbering)
+            return LiveStratum(stratum.predicates, (), frozenset(stratum.numbering.reads), (), choice, numbering)
         if stratum.closures and not stratum.recursive:
             (closure,) = stratum.closures
             equivalence = EquivalenceStratum(self.storage, closure, self.options.maintain == "auto")
             choice = Choice(self.storage.tally, False)  # it makes its own
-            return LiveStratum(stratum.predicates, (), frozenset((closure.pairs,)), (), choice, equivalence=equivalence)
+            return LiveStratum(stratum.predicates, (), frozenset((closure.pairs,)), (), choice, equivalence)
         if stratum.stamped:
             rules = [
                 RecursiveRule(
@@ -230,7 +228,7 @@ class Engine:
             guarded = GuardedStratum(
                 self.program, self.storage, self.values, rules, stratum.guard, self.options.limits, stratum.closures, asked
             )
-            return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, guarded=guarded)
+            return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, guarded)
         if stratum.recursive:
             recursive = RecursiveStratum(self.storage, stratum.predicates, rules, self.options.limits, stratum.closures)
             return LiveStratum(stratum.predicates, stratum.rules, reads - set(stratum.predicates), (), choice, recursive)
@@ -254,12 +252,13 @@ class Engine:
                 continue
             places.append(place)
             reached.update(stratum.predicates)
-            if self.options.maintain == "recompute" or stratum.guarded is not None:
+            if self.options.maintain == "recompute" or isinstance(stratum.keeper, GuardedStratum):
                 continue
-            if stratum.recursive is not None:
+            recursive = isinstance(stratum.keeper, RecursiveStratum)
+            if recursive:
                 supported += stratum.numbers
             for number in stratum.numbers:
-                if self.options.maintain == "recorded" and stratum.recursive is None and not self.joins.plan.rules[number].late:
+                if self.options.maintain == "recorded" and not recursive and not self.joins.plan.rules[number].late:
                     continue  # its records will do
                 atoms = enumerate(self.program.rules[number].atoms)
                 wanted[number] = tuple(place for place, atom in atoms if atom.predicate in reached and atom.predicate in stratum.reads)
@@ -299,16 +298,8 @@ class Engine:
     def _evaluate(self, stratum: LiveStratum) -> None:
         """Evaluate a stratum, whose predicates are empty, from scratch."""
         before = self.storage.tally.cost
-        if stratum.recursive is not None:
-            stratum.recursive.evaluate()
-        elif stratum.aggregate is not None:
-            stratum.aggregate.evaluate()
-        elif stratum.equivalence is not None:
-            stratum.equivalence.evaluate()
-        elif stratum.numbering is not None:
-            stratum.numbering.evaluate()
-        elif stratum.guarded is not None:
-            stratum.guarded.evaluate()
+        if stratum.keeper is not None:
+            stratum.keeper.evaluate()
         else:
             (name,) = stratum.predicates
             found = [np.empty((0, self.program.predicates[name].width), np.int64), *(rule.evaluate() for rule in stratum.rules)]
@@ -320,7 +311,7 @@ class Engine:
 
     def _maintain(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Bring a stratum up to date with the deltas of what it reads, and add its own to them."""
-        if self.options.maintain == "recompute" or stratum.guarded is not None:
+        if self.options.maintain == "recompute" or isinstance(stratum.keeper, GuardedStratum):
             self._anew(stratum, deltas, old)
             return
         choice, tally = stratum.choice, self.storage.tally
@@ -351,8 +342,8 @@ class Engine:
 
     def _anew(self, stratum: LiveStratum, deltas: dict[str, Delta], old: Words) -> None:
         """Evaluate a stratum from scratch, whatever it holds now; its deltas are the differences of the two versions."""
-        if stratum.recursive is not None:
-            stratum.recursive.empty()
+        if isinstance(stratum.keeper, RecursiveStratum):
+            stratum.keeper.empty()
         else:
             for name in stratum.predicates:
                 self.storage.clear(name)
@@ -361,25 +352,23 @@ class Engine:
             _note(deltas, name, self.storage.difference(name, old, self.storage.roots))
 
     def _in_small_steps(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
-        if stratum.recursive is not None:
-            return self._recursive(stratum, deltas, old)
-        if stratum.aggregate is not None:
-            (name,) = stratum.predicates
-            return {name: stratum.aggregate.maintain(deltas, stratum.choice.budget)}
-        if stratum.numbering is not None:
-            (name,) = stratum.predicates
-            return {name: stratum.numbering.maintain()}
-        if stratum.equivalence is not None:
-            (name,) = stratum.predicates
-            return {name: stratum.equivalence.maintain(deltas)}
-        return self._counted(stratum, deltas, old)
+        match stratum.keeper:
+            case RecursiveStratum() as recursive:
+                return self._recursive(recursive, stratum, deltas, old)
+            case AggregateStratum() as aggregate:
+                return {stratum.predicates[0]: aggregate.maintain(deltas, stratum.choice.budget)}
+            case EquivalenceStratum() as equivalence:
+                return {stratum.predicates[0]: equivalence.maintain(deltas)}
+            case NumberingStratum() as numbering:
+                return {stratum.predicates[0]: numbering.maintain()}
+            case _:
+                return self._counted(stratum, deltas, old)
 
-    def _recursive(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
-        assert stratum.recursive is not None
+    def _recursive(self, recursive: RecursiveStratum, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
         joins, numbers = self.joins, stratum.numbers
         changes = [change for number in numbers for change in joins.changes[number] if change.delta.predicate in deltas]
         supports = [joins.support(number) for number in numbers]
-        return stratum.recursive.maintain(changes, supports, deltas, old, stratum.choice.budget)
+        return recursive.maintain(changes, supports, deltas, old, stratum.choice.budget)
 
     def _counted(self, stratum: LiveStratum, deltas: Mapping[str, Delta], old: Words) -> dict[str, Delta]:
         (name,) = stratum.predicates

@@ -9,6 +9,7 @@ import pytest
 import datalog
 from datalog.evaluate.scanned import Scanned
 from datalog.evaluate.totals import Totals
+from datalog.maintain.aggregates import AggregateStratum
 from datalog.plan_aggregates import kept_text
 from tests.command_line import datalog as command
 
@@ -89,7 +90,7 @@ def test_what_is_kept_is_what_the_plan_says(type: str, within: str) -> None:
     rules = "".join(f"p{n}(a, v) :- g(a, b), v = {one} : {{ e(a, k, x, y){within} }}.\n" for n, one in enumerate(fitting))
     declared = f".decl e(a: number, k: number, x: {type}, y: {type})\n.decl g(a: number, b: number)\n"
     db = datalog.Database(declared + rules)
-    kept = [stratum.aggregate._aggregate for stratum in db._engine.strata if stratum.aggregate is not None]
+    kept = [stratum.keeper._aggregate for stratum in db._engine.strata if isinstance(stratum.keeper, AggregateStratum)]
     functions = {function.core.name for one in kept for function in one.functions}
     assert functions == {one.split()[0] for one in fitting}
     for aggregate, function in [(one, function) for one in kept for function in one.functions]:
