@@ -74,8 +74,8 @@ def shared_variables(part: Literal, elsewhere: frozenset[str]) -> tuple[Variable
 
 def _restricted(wanted: frozenset[str], literals: Sequence[Literal]) -> bool:
     """Whether the literals bind all that is wanted and all that they use themselves. Their ∃ blocks are those of the whole rule,
-    so a variable of the rule never passes for one of a negated group in it."""
-    return wanted <= bound_by(literals, frozenset()) and not any(unbound_uses(literals, frozenset()))
+    so a variable of the rule never passes for one of a negated group in it. That may be a plain atom by now, with variables of its own."""
+    return wanted <= bound_by(literals, frozenset()) and all(use.local for use in unbound_uses(literals, frozenset()))
 
 
 def _all_that_holds(guard: Sequence[Literal], part: Sequence[Literal], context: Sequence[Literal], avoid: frozenset[str]) -> list[Literal]:

@@ -61,6 +61,35 @@ def test_a_group_of_what_only_the_recursion_binds_is_taken_apart(group: str, hol
     assert set(database["p"]) == expected
 
 
+NUMBERS = range(1, 4)
+
+
+@pytest.mark.parametrize(
+    ("group", "holds"),
+    [
+        (
+            "!(f(w, 2), !(y = w ; y < x ; (f(v, w), w <= x)))",
+            lambda x, y: not any(b == 2 and not (y == w or y < x or (w <= x and any(d == w for _, d in F))) for w, b in F),
+        ),
+        (
+            "!(f(w, y), !(f(v, v), v < x), w < 3)",
+            lambda x, y: not any(b == y and w < 3 and not any(v == u < x for v, u in F) for w, b in F),
+        ),
+    ],
+)
+def test_what_is_left_of_a_group_within_a_group_may_be_one_atom_with_variables_of_its_own(
+    group: str, holds: Callable[[int, int], bool]
+) -> None:
+    database = datalog.Database(
+        f"n(1). n(2). n(3). f(1, 2). f(2, 5). f(3, 1). .decl p(x: number, y: number) p(x, y) :- n(x), n(y), {group}."
+    )
+    assert set(database["p"]) == {(x, y) for x in NUMBERS for y in NUMBERS if holds(x, y)}
+    with database.transaction() as change:
+        change.insert("f", [(2, 2), (3, 3)])
+        change.delete("f", [(1, 2)])
+    database.check()
+
+
 @pytest.mark.parametrize(
     ("group", "counted"),
     [
