@@ -44,7 +44,7 @@ from datalog.ir.formulas import (
 )
 from datalog.ir.occurrences import is_of_one_atom, literal_atoms, literal_names, names_in, term_variables
 from datalog.ir.primitives import GENERATORS
-from datalog.ir.renaming import Substitution, fresh_name, uncounted
+from datalog.ir.renaming import Substitution, fresh_name, uncounted, with_named_wildcards
 from datalog.syntax import tree
 
 LIMIT = 20_000  # literals of one rule
@@ -238,7 +238,7 @@ class Inlining:
 
     def _atom(self, atom: Atom, where: _Place) -> Iterator[Literal]:
         if where == "wild":
-            atom = replace(atom, terms=tuple(self._named(term, at) for at, term in enumerate(atom.terms)))
+            atom = with_named_wildcards(atom, self._names)
         rules = self._inline[atom.predicate].rules
         span = atom.span if self._in_place else None
         branches = [branch for rule in rules if (branch := self._branch(atom, rule, span, where != "plain")) is not None]
@@ -248,9 +248,6 @@ class Inlining:
             yield from branches[0].literals
         else:
             yield Disjunction(tuple(branches), atom.span)
-
-    def _named(self, term: Term, at: int) -> Term:
-        return Variable(fresh_name(f"_{at + 1}", self._names), term.type, term.span) if isinstance(term, Wildcard) else term
 
     def _branch(self, atom: Atom, rule: Rule, span: tree.Span | None, counting: bool) -> Conjunction | None:
         """What the rule says of the atom; None if its head does not fit."""

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from datalog.ir.formulas import Aggregation, Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Operation, Term, Truth, Variable
+from datalog.ir.formulas import (
+    Aggregation,
+    Atom,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Literal,
+    Negation,
+    Operation,
+    Term,
+    Truth,
+    Variable,
+    Wildcard,
+)
 from datalog.syntax.tree import Span
 
 
@@ -15,6 +28,15 @@ def fresh_name(name: str, taken: set[str]) -> str:
         name += "'"
     taken.add(name)
     return name
+
+
+def with_named_wildcards(atom: Atom, taken: set[str]) -> Atom:
+    """The atom with variables for its wildcards: each row counts. Their names join those `taken`."""
+    terms = (
+        Variable(fresh_name(f"_{at}", taken), term.type, term.span) if isinstance(term, Wildcard) else term
+        for at, term in enumerate(atom.terms, 1)
+    )
+    return replace(atom, terms=tuple(terms))
 
 
 def written_name(name: str) -> str:

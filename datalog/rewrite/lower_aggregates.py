@@ -67,7 +67,7 @@ from datalog.ir.occurrences import (
     term_variables,
 )
 from datalog.ir.primitives import ORDER, aggregate_named
-from datalog.ir.renaming import fresh_name, is_uncounted
+from datalog.ir.renaming import fresh_name, is_uncounted, with_named_wildcards
 from datalog.ir.text import format_term
 from datalog.rewrite.aggregations import canonical, core_function, empty_result, is_ordered, placeless
 from datalog.rewrite.helpers import Helpers, can_stand_alone, helper_rule, shared_variables
@@ -208,21 +208,12 @@ class _Lowering:
         """The literals of an aggregation's body, each of whose rows counts."""
         literals = list(flat(conjunction.literals))
         if grouping or is_of_one_atom(literals):
-            literals = [self._counted(literal) for literal in literals]
+            literals = [with_named_wildcards(literal, self._names) if isinstance(literal, Atom) else literal for literal in literals]
         for at, literal in enumerate(literals):
             if isinstance(literal, Disjunction):
                 others = (*literals[:at], *literals[at + 1 :])
                 literals[at] = self._alternatives(literal, others, names_in((), arguments), context)
         return literals
-
-    def _counted(self, literal: Literal) -> Literal:
-        if not isinstance(literal, Atom):
-            return literal
-        terms = (
-            Variable(fresh_name(f"_{at + 1}", self._names), term.type, term.span) if isinstance(term, Wildcard) else term
-            for at, term in enumerate(literal.terms)
-        )
-        return replace(literal, terms=tuple(terms))
 
     def _alternatives(self, disjunction: Disjunction, others: Flat, used: frozenset[str], context: Flat) -> Literal:
         """A predicate of the variables that each branch binds, that the disjunction shares with the rest, or that are `used`.

@@ -34,11 +34,10 @@ from datalog.ir.formulas import (
     Rule,
     Term,
     Variable,
-    Wildcard,
 )
 from datalog.ir.occurrences import literal_variables, names_in
 from datalog.ir.primitives import AUTOINC
-from datalog.ir.renaming import fresh_name
+from datalog.ir.renaming import fresh_name, with_named_wildcards
 from datalog.rewrite.edges import aggregate_edges, guard_edges
 from datalog.rewrite.helpers import Helpers, without_unbound
 from datalog.syntax.tree import NOWHERE
@@ -68,7 +67,9 @@ def _numbered(rule: Rule, helpers: Helpers) -> tuple[tuple[Rule, Rule], CoreNumb
     literals = rule.body.literals
     names = set(names_in((head, *literals), ()))
     body = without_unbound([literal for literal in literals if not any(_calls((literal,)))], ())
-    counted = [_row(literal, names) for literal in body] if sum(isinstance(literal, Atom) for literal in body) == 1 else body
+    counted = body
+    if sum(isinstance(literal, Atom) for literal in body) == 1:
+        counted = [with_named_wildcards(literal, names) if isinstance(literal, Atom) else literal for literal in body]
     variables = tuple({variable.name: variable for literal in counted for variable in literal_variables(literal)}.values())
     source = helpers.declare(head.predicate, "bindings", variables, rule.span)
     number = Variable(fresh_name(f"={AUTOINC}()", names), Type.NUMBER)
@@ -82,17 +83,6 @@ def _numbered(rule: Rule, helpers: Helpers) -> tuple[tuple[Rule, Rule], CoreNumb
         quantify([numbered], Conjunction((), (Atom(target.name, (*variables, number), span), *later)), rule.span, rule.text),
     )
     return rules, CoreNumbering(target.name, source.name, numbers.count, rule.text, span)
-
-
-def _row(literal: Literal, names: set[str]) -> Literal:
-    """An atom with variables for its wildcards."""
-    if not isinstance(literal, Atom):
-        return literal
-    terms = (
-        Variable(fresh_name(f"_{at}", names), term.type, term.span) if isinstance(term, Wildcard) else term
-        for at, term in enumerate(literal.terms, 1)
-    )
-    return replace(literal, terms=tuple(terms))
 
 
 class _Numbers:
