@@ -11,13 +11,14 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from datalog import __version__
+from datalog.demand_options import demand_options, read_demand
 from datalog.errors import DatalogError, InternalError, SettingError
 from datalog.reading_options import reading_options
 from datalog.souffle_options import noted, souffle_options
@@ -74,34 +75,6 @@ def threads_of(ctx: click.Context, param: click.Parameter, value: str | None) ->
 def show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
     """Say a warning as errors are said, with its place if it has one."""
     print(f"{f'{filename}:{lineno}: ' if lineno else ''}warning: {message}", file=sys.stderr)
-
-
-def demand_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command Soufflé's options of the magic set transformation; `read_demand` tells what they say."""
-
-    def note(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-        if value is not None:
-            context.meta[f"datalog.{parameter.name}"] = value
-
-    whole = click.option(
-        "--magic-transform-exclude", "whole", metavar="NAMES", expose_value=False, callback=note, help="Predicates that -m leaves whole."
-    )
-    on_demand = click.option(
-        "-m",
-        "--magic-transform",
-        "on_demand",
-        metavar="NAMES|*",
-        expose_value=False,
-        callback=note,
-        help="Predicates to evaluate on demand, with commas between them, or all but outputs (*): of them, only what outputs ask for.",
-    )
-    return on_demand(whole(command))
-
-
-def read_demand() -> dict[str, Any]:
-    """What the options of the running command say is on demand, as options of `Database`."""
-    meta = click.get_current_context().meta
-    return {name: meta[f"datalog.{name}"] for name in ("on_demand", "whole") if f"datalog.{name}" in meta}
 
 
 class Command(click.Command):

@@ -48,7 +48,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "numba": ("kernels",),
     "lark": ("syntax",),
     "pyarrow": ("io", "store"),
-    "click": ("cli", "reading_options", "souffle_options"),
+    "click": ("cli", "demand_options", "reading_options", "souffle_options"),
     "rich": ("render", "progress"),
     "prompt_toolkit": ("prompt",),
     "pygments": ("highlight",),
