@@ -21,6 +21,7 @@ from datalog import __version__
 from datalog.demand_options import demand_options, read_demand
 from datalog.errors import DatalogError, InternalError, SettingError
 from datalog.reading_options import reading_options
+from datalog.settings import WORDS
 from datalog.souffle_options import noted, souffle_options
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from datalog.reading import Reading
 
 DEBUG = "DATALOG_DEBUG"
-MAINTAIN = ("auto", "recorded", "derived", "recompute")
 INTERRUPTED, UNREAD = 130, 141
 MADE = 100_000  # objects between two searches for cycles; a command keeps most of what it makes, and with 700 they take a tenth of its time
 
@@ -44,7 +44,7 @@ facts_option = click.option(
 )
 maintain_option = click.option(
     "--maintain",
-    type=click.Choice(MAINTAIN),
+    type=click.Choice(WORDS["maintain"]),
     default="auto",
     help="How rules follow a change: by recorded sensitivities, by sensitivities derived on demand, by evaluation anew, or by "
     "what takes the fewest steps. Answers never differ.  [default: auto]",

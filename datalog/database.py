@@ -124,7 +124,7 @@ class Database:
         from datalog.settings import bytes_of, check_setting, of_program
         from datalog.store.values import Values
 
-        numbers = {
+        optional = {
             "rows_per_page": rows_per_page,
             "threads": threads,
             "max_rounds": max_rounds,
@@ -133,7 +133,7 @@ class Database:
             "overflow": overflow,
             "dialect": dialect,
         }
-        given = {name: value for name, value in numbers.items() if value is not None}
+        given = {name: value for name, value in optional.items() if value is not None}
         for name, value in {"maintain": maintain, "coalesce": coalesce, "failing": failing, "missing": missing, **given}.items():
             check_setting(name, value)
         usual = Limits()
@@ -461,10 +461,14 @@ class Database:
 
     @property
     def _lock(self) -> RLock:
-        """What every use of the database is made under. FunctionError within a function that rules call: it has to be pure."""
+        """What every use of the database is made under."""
+        self._refuse_functions()
+        return self._entrance
+
+    def _refuse_functions(self) -> None:
+        """Raise FunctionError within a function that rules call: it has to be pure."""
         if self._functions.calling:
             raise FunctionError("a function that rules call can neither read nor change their database; pass it what it needs as arguments")
-        return self._entrance
 
     @property
     def _primitives(self) -> dict[str, tuple[Primitive, ...]]:
@@ -473,7 +477,7 @@ class Database:
         return signatures(self._functions.known)
 
     def _storage(self) -> Storage:
-        assert self._lock is not None  # within a function there is nothing to read
+        self._refuse_functions()
         return self._engine.storage
 
     def _predicate(self, name: str) -> Predicate:
