@@ -256,7 +256,7 @@ class Database:
         Raises DatalogError if the fact does not hold (`why_not` says why) or is none of the program.
         """
         from datalog.explain import explain
-        from datalog.on_demand import engine_that_holds
+        from datalog.explained_engines import engine_that_holds
 
         with self._lock:
             return explain(engine_that_holds(self._program, self._engine, fact), self._program.text, fact, depth)
@@ -267,7 +267,7 @@ class Database:
         Raises DatalogError if the fact holds or is none of the program.
         """
         from datalog.explain import why_not
-        from datalog.on_demand import engine_that_is_whole
+        from datalog.explained_engines import engine_that_is_whole
 
         with self._lock:
             return why_not(engine_that_is_whole(self._program, self._engine, fact), self._program.text, fact)

@@ -188,12 +188,7 @@ class Session:
     @property
     def waiting(self) -> int:
         """How many changes wait for a commit."""
-        return sum(
-            len(rows)
-            for change in self.staged
-            for side in (change.insert, change.delete, change.upsert, change.delete_keys)
-            for rows in side.values()
-        )
+        return sum(change.size for change in self.staged)
 
     # --- queries and changes ----------------------------------------------------------------------------------------------
 

@@ -30,6 +30,11 @@ class StagedTransaction:
     upsert: dict[str, list[Row]] = field(default_factory=dict)
     delete_keys: dict[str, list[Row]] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        """How many changes they are."""
+        return sum(len(rows) for side in (self.insert, self.delete, self.upsert, self.delete_keys) for rows in side.values())
+
 
 class Staging:
     """What has been read of the pending transaction."""

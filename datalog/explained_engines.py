@@ -1,4 +1,4 @@
-"""Engines for facts that the database does not keep: of predicates on demand, and of all that the absence of a fact depends on."""
+"""The engines in which facts are explained: the database's own, or where predicates are on demand, one that has what a fact depends on."""
 
 from __future__ import annotations
 
