@@ -19,7 +19,7 @@ from datalog.errors import DataError, Diagnostic, MissingFile, ProgramError
 from datalog.io.facts import read_facts
 from datalog.io.layout import place_of
 from datalog.io.literals import spell
-from datalog.ir.core import CoreProgram, Predicate
+from datalog.ir.core import BASE, CoreProgram, Predicate
 from datalog.ir.formulas import Constant, Program
 from datalog.store.values import Values
 
@@ -43,7 +43,7 @@ def refuse_conflicts(start: Start, facts: Mapping[str, Words], values: Values) -
         if len(crowded):
             first = values.sort_by_value(rows[crowded], predicate.types)[0]
             pair = values.sort_by_value(rows[np.all(rows[:, :-1] == first[:-1], axis=1)], predicate.types)[:2]
-            _refuse(start, start.core.predicates[name.removesuffix("@base")], pair, values)
+            _refuse(start, start.core.predicates[name.removesuffix(BASE)], pair, values)
 
 
 def _refuse(start: Start, predicate: Predicate, pair: Words, values: Values) -> NoReturn:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import DataError, DatalogError, FunctionError, NotEvaluated, UnknownOption, UnknownPredicate
-from datalog.ir.core import Predicate
+from datalog.ir.core import BASE, QUERY, Predicate
 from datalog.ir.demand import Demand, names_of
 from datalog.ir.functors import called_in
 from datalog.last_words import DELETE_KEY, UPSERT, last_words
@@ -45,7 +45,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Words = NDArray[np.int64]
 
-QUERY = "<query>"  # the file of errors in queries
+QUERY_FILE = "<query>"  # the file of errors in queries
 
 
 class Database:
@@ -242,10 +242,10 @@ class Database:
         from datalog.syntax import parse_literals
 
         with self._lock:
-            lowered = lower_query(parse_literals(body, QUERY), self._program, body, self._primitives, self._source())
+            lowered = lower_query(parse_literals(body, QUERY_FILE), self._program, body, self._primitives, self._source())
             self._bind(called_in(lowered.rules, lowered.strata))
-            head = lowered.predicates["?query"]
-            with quoting(body, QUERY):
+            head = lowered.predicates[QUERY]
+            with quoting(body, QUERY_FILE):
                 joins = self._engine.joins
                 codes = run_query(self._engine.storage, lowered, joins.join, self._values, joins.memo, self._options.limits)
             return head.attributes, rows_of(self._values.sort_by_value(codes, head.types), head, self._values)
@@ -545,8 +545,8 @@ class Database:
         try:
             self._compile(text)
             # A fact of the old text is among the given rows, or has been deleted since.
-            old = {(name.removesuffix("@base"), row) for name, rows in before[2].facts.items() for row in rows}
-            new = {name: [row for row in rows if (name.removesuffix("@base"), row) not in old] for name, rows in self._core.facts.items()}
+            old = {(name.removesuffix(BASE), row) for name, rows in before[2].facts.items() for row in rows}
+            new = {name: [row for row in rows if (name.removesuffix(BASE), row) not in old] for name, rows in self._core.facts.items()}
             facts = {name: self._values.encode_rows(rows, self.predicates[name].types) for name, rows in new.items() if rows}
             facts = self._carried_over(before[2].predicates, facts)
             with quoting(text, self.file):
@@ -562,7 +562,7 @@ class Database:
         from datalog.store.rows import sort_distinct
 
         for name, predicate in before.items():
-            public = name.removesuffix("@base")
+            public = name.removesuffix(BASE)
             kept = self.predicates.get(public)
             if predicate.derived or kept is None:
                 continue

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import DatalogError, NotEvaluated
-from datalog.ir.core import Predicate
+from datalog.ir.core import BASE, Predicate
 from datalog.last_words import DELETE, DELETE_KEY, INSERT, UPSERT
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Transaction:
         """Stage rows in codes, and what is said of them (`datalog.last_words`)."""
         if self._over:
             raise DatalogError("the transaction is over; begin another one with db.transaction()")
-        self._staged.setdefault(predicate.removesuffix("@base"), []).append((codes, word))
+        self._staged.setdefault(predicate.removesuffix(BASE), []).append((codes, word))
 
     def _say(self, word: int, predicate: str, rows: Any) -> None:
         self.stage(predicate, self._database.encode(predicate, rows, word), word)

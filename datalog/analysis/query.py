@@ -23,14 +23,12 @@ from datalog.analysis.type_system import Types
 from datalog.analysis.types import Inference
 from datalog.analysis.walk import atoms
 from datalog.ir import formulas
-from datalog.ir.core import ROUND
+from datalog.ir.core import QUERY, ROUND
 from datalog.ir.functors import with_functors
 from datalog.ir.occurrences import literal_variables
 from datalog.ir.primitives import PRIMITIVES
 from datalog.ir.text import format_rule
 from datalog.syntax import tree
-
-HEAD = "?query"
 
 
 def analyse_query(
@@ -64,7 +62,7 @@ def analyse_query(
     inference.settle()
 
     conjunction = Translation(inference, cells).conjunction(body)
-    head = formulas.Atom(HEAD, _columns(conjunction), body.span)
+    head = formulas.Atom(QUERY, _columns(conjunction), body.span)
     rule = Inlining(program.inline, in_place=True).rule(quantify([head], conjunction, body.span), findings)
     written = findings.one_line(replace(body.span, start=0, end=len(text)))  # the body's own span may end before a parenthesis
     rule = replace(rule, text=written.removeprefix("?-").removesuffix(".").strip() or format_rule(rule))
@@ -73,8 +71,8 @@ def analyse_query(
     findings.raise_if_any()
     types = tuple(variable.type for variable in head.terms if isinstance(variable, formulas.Variable))
     names = tuple(variable.name for variable in head.terms if isinstance(variable, formulas.Variable))
-    signature = formulas.Signature(HEAD, names, types, tuple(type_.value for type_ in types), False, hidden=True, span=body.span)
-    return formulas.Program({**program.signatures, HEAD: signature}, (), (rule,), (), text, body.span.file, wraps=program.wraps)
+    signature = formulas.Signature(QUERY, names, types, tuple(type_.value for type_ in types), False, hidden=True, span=body.span)
+    return formulas.Program({**program.signatures, QUERY: signature}, (), (rule,), (), text, body.span.file, wraps=program.wraps)
 
 
 def _columns(body: formulas.Conjunction) -> tuple[formulas.Variable, ...]:

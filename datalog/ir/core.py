@@ -140,6 +140,7 @@ class ForcedOrder:
     ignored: str = ""
 
 
+BASE = "@base"  # ends the name of the predicate that holds the given rows of a derived one
 QUERY = "?query"  # the head of a query's rule; the names of its helpers begin so
 ROUND = "@round"  # has one row, the number of the round, while a guarded stratum is evaluated
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import DataError, Diagnostic, EvaluationError
-from datalog.ir.core import CoreProgram, Predicate, PyValue
+from datalog.ir.core import BASE, CoreProgram, Predicate, PyValue
 from datalog.ir.spelling import spell_value
 from datalog.maintain.joins import Joins
 from datalog.store.keys import Flags, all_values, arrange_keys, crowded_keys, find_values
@@ -67,7 +67,7 @@ class Functions:
         codes = values.sort_by_value(all_values(storage, name, key, storage.roots).reshape(-1, 1), [type])[:, 0].tolist()
         codes.sort(key=lambda code: code not in before)
         found = [values.decode(code, type) for code in codes]
-        public = name.removesuffix("@base")
+        public = name.removesuffix(BASE)
         term = f"{public}[{', '.join(written(values.decode(*cell)) for cell in zip(key.tolist(), types, strict=True))}]"
         message = f"{term} has {listed(found)}" + (f", as have {len(keys) - 1} keys more" if len(keys) > 1 else "")
         if predicate.derived:

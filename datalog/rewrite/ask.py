@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from datalog.analysis.quantify import quantify
 from datalog.errors import DatalogError
-from datalog.ir.core import QUERY, CoreAggregate
+from datalog.ir.core import BASE, QUERY, CoreAggregate
 from datalog.ir.demand import EVERYTHING, Demand
 from datalog.ir.formulas import Atom, Conjunction, Program, Rule, Signature
 from datalog.ir.occurrences import literal_atoms
@@ -41,8 +41,8 @@ def ask(query: Program, source: Source) -> Program:
     if not missing:
         return query
     signatures = {**source.program.signatures, **query.signatures}
-    bases = {f"{name}@base": replace(signatures[name], name=f"{name}@base", hidden=True) for name in missing if not signatures[name].hidden}
-    given = [_copy(signatures[name], f"{name}@base") for name in missing if not signatures[name].hidden]
+    bases = {name + BASE: replace(signatures[name], name=name + BASE, hidden=True) for name in missing if not signatures[name].hidden}
+    given = [_copy(signatures[name], name + BASE) for name in missing if not signatures[name].hidden]
     own = [rule for name in missing for rule in rules.get(name, ())]
     together = replace(
         query,

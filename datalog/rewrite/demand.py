@@ -23,7 +23,7 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import component_of, rule_edges
 from datalog.analysis.quantify import quantify
-from datalog.ir.core import CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type, Value
+from datalog.ir.core import BASE, CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type, Value
 from datalog.ir.demand import Demand, Version, version_of
 from datalog.ir.formulas import Atom, Conjunction, Literal, Program, Rule, Signature, Term
 from datalog.ir.text import format_signature
@@ -253,6 +253,6 @@ def _given(signature: Signature, version: Version) -> CoreRule:
         asked = (len(names),)
         names, types = (*names, "=0"), (*types, Type.NUMBER)
         bindings = (CoreBinding(asked[0], Value(0, Type.NUMBER), NOWHERE),)
-    atoms = (CoreAtom(version.demand, asked, False, NOWHERE), CoreAtom(f"{signature.name}@base", columns, False, NOWHERE))
+    atoms = (CoreAtom(version.demand, asked, False, NOWHERE), CoreAtom(signature.name + BASE, columns, False, NOWHERE))
     text = f"the given rows of {format_signature(signature)} that are asked for"
     return CoreRule(version.name, columns, names, types, atoms, bindings, (), NOWHERE, text)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from datalog.analysis.desugar import Primitives
-from datalog.analysis.query import HEAD, analyse_query
-from datalog.ir.core import CoreRule, Predicate, Stratum
+from datalog.analysis.query import analyse_query
+from datalog.ir.core import QUERY, CoreRule, Predicate, Stratum
 from datalog.ir.formulas import Program
 from datalog.ir.primitives import PRIMITIVES
 from datalog.rewrite.ask import Source, ask
@@ -50,10 +50,10 @@ def lower_query(
         query = rewrite(query)
     query = ask(query, source) if source is not None else query
     everything = {
-        name: Predicate(name, signature.attributes, signature.types, name.startswith(HEAD), signature.hidden)
+        name: Predicate(name, signature.attributes, signature.types, name.startswith(QUERY), signature.hidden)
         for name, signature in query.signatures.items()
     }
-    rules, asked = ask_existence(core_rules(query), everything, prefix=f"{HEAD}@")
+    rules, asked = ask_existence(core_rules(query), everything, prefix=f"{QUERY}@")
     own = {name: predicate for name, predicate in (everything | asked).items() if predicate.derived}
-    head = own[HEAD]
+    head = own[QUERY]
     return CoreQuery(head, head.attributes, own, tuple(rules), stratify(own, rules, read_in_place(query.aggregates, rules), text))

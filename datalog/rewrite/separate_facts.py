@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datalog.ir.core import CoreAtom, CoreRule, Predicate, Row, Type
+from datalog.ir.core import BASE, CoreAtom, CoreRule, Predicate, Row, Type
 from datalog.ir.formulas import Constant, Program
 from datalog.ir.text import format_signature
 from datalog.rewrite.guards import ALL
@@ -33,7 +33,7 @@ def separate_facts(program: Program) -> tuple[dict[str, Predicate], list[CoreRul
     copies: list[CoreRule] = []
     rows: dict[str, list[Row]] = {}
     for name, signature in program.signatures.items():
-        base = f"{name}@base" if name in derived and not signature.hidden and not signature.delta_of else ""
+        base = name + BASE if name in derived and not signature.hidden and not signature.delta_of else ""
         predicates[name] = Predicate(
             name, signature.attributes, signature.types, name in derived, signature.hidden, base, signature.functional, signature.choices
         )

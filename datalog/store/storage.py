@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datalog.errors import DatalogError
+from datalog.ir.core import BASE
 from datalog.store.btree import COUNT_UP, NO_SCAN, SET, TOTAL, BTree, widest
 from datalog.store.pool import PagePool
 from datalog.store.rows import consolidate, sort_distinct
@@ -153,7 +154,7 @@ class Storage:
         most = widest(self.pool, scan)
         if len(columns) > most:
             name, at, _ = predicate.partition("@")
-            whose = f"an intermediate result for {name}" if at and not predicate.endswith("@base") else name
+            whose = f"an intermediate result for {name}" if at and not predicate.endswith(BASE) else name
             raise DatalogError(f"{whose} has {len(columns)} columns, and {most} is the most that there can be")
         tree = BTree(self.pool, len(columns), payload=payload, scan=scan)
         kept.append(Arrangement(self.add_tree(tree), columns, tree, columns == tuple(range(len(columns)))))
