@@ -14,7 +14,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from datalog.analysis.walk import operands, subterms, terms
-from datalog.syntax.tree import Aggregate, Application, Atom, Comparison, Conjunction, Disjunction, Literal, Negation, Rule, Term, Variable
+from datalog.syntax.tree import (
+    Aggregate,
+    Application,
+    Atom,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Literal,
+    Negation,
+    Rule,
+    Term,
+    Truth,
+    Variable,
+)
 
 
 def negate_aggregates_apart(rule: Rule) -> Rule:
@@ -57,6 +70,8 @@ class _Negations:
             return Negation(self.conjunction(group), group.span)
         parts = [self._opposite(literal) for literal in leaving]
         if rest:
+            if len(rest) == 1 and isinstance(rest[0], Atom):
+                rest = (*rest, Truth(True, group.span))  # a plain atom may have no variables of its own, as one in a group may
             parts.append(Negation(self.conjunction(replace(group, literals=rest)), group.span))
         if len(parts) == 1:
             return parts[0]

@@ -116,6 +116,8 @@ def test_what_an_aggregate_counts_counts_once_however_its_negated_group_fails(gr
         ("!(x = 3, (x < min y : { f(x, y) } ; x > 3))", {1, 2, 4}),
         ("!(x = 3, !(x < min y : { f(x, y) }))", {1, 2, 4}),
         ("!(f(x, _), 2 > count : { f(x, _) })", {1, 3, 4}),
+        ("!(f(x, z), 2 > count : { f(x, _) })", {1, 3, 4}),
+        ("!(f(z, z), 2 > count : { f(x, _) })", {1, 2, 3, 4}),
         ("!(n = count : { f(x, _) }, n < 1)", {1, 2}),
     ],
 )
