@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from datalog.analysis.components import components
 from datalog.analysis.findings import Findings
-from datalog.analysis.subsumption import SUBSUMED
+from datalog.ir.core import SUBSUMED
 from datalog.ir.formulas import Rule
 from datalog.ir.occurrences import Under, literal_atoms
 from datalog.syntax.tree import Span

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from datalog.analysis.findings import Findings
-from datalog.analysis.subsumption import SUBSUMED
+from datalog.ir.core import SUBSUMED
 from datalog.ir.formulas import JoinPlan
 from datalog.syntax.tree import Atom, Conjunction, Disjunction, Literal, Negation, Plan, PlanVersion, Program, Rule, Span
 

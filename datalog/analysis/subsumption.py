@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from datalog.analysis.findings import Findings
+from datalog.ir.core import SUBSUMED
 from datalog.syntax.tree import (
     Atom,
     Clause,
@@ -31,7 +32,6 @@ from datalog.syntax.tree import (
     Wildcard,
 )
 
-SUBSUMED = "@subsumed"
 STRICT = ("<", ">", "!=")
 DIRECT = frozenset({"btree", "brie", "eqrel"})  # what nothing leaves
 

@@ -14,9 +14,8 @@ import numpy as np
 from datalog.explain.facts import Codes, Fact, show_row
 from datalog.explain.literals import kind_of
 from datalog.explain.workbench import Workbench
-from datalog.ir.core import NO_GUARD, ROUND, CoreRule, Type
+from datalog.ir.core import ALL, CHOSEN, NO_GUARD, ROUND, SUBSUMED, CoreRule, Type
 
-ALL, CHOSEN, SUBSUMED = "@all", "@chosen", "@subsumed"
 LEFT = "from rows that have left since"
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from datalog.errors import ProgramError
 from datalog.explain.literals import written
-from datalog.ir.core import CoreAggregate, CoreAtom, CoreFunction, CoreProgram, CoreRule
+from datalog.ir.core import SOME, CoreAggregate, CoreAtom, CoreFunction, CoreProgram, CoreRule
 from datalog.syntax import parse, parse_literals
 from datalog.syntax.printer import format_body, format_term
 from datalog.syntax.substitute import Substitution
@@ -44,7 +44,7 @@ class Wording:
 
     def of_atom(self, atom: CoreAtom) -> CoreAggregate:
         """The aggregate whose results an atom reads, or asks for (`datalog.rewrite.existence`)."""
-        return self.aggregates[atom.predicate.removesuffix("@some")]
+        return self.aggregates[atom.predicate.removesuffix(SOME)]
 
     def result(self, atom: CoreAtom) -> int:
         """Which result of its aggregate an atom is about (`datalog.explain.literals`)."""
@@ -57,11 +57,11 @@ class Wording:
 
     def keys(self, atom: CoreAtom) -> tuple[int | None, ...]:
         """The variables of an atom that say for what its result is."""
-        return () if atom.predicate.endswith("@some") else atom.columns[: self.of_atom(atom).keys]
+        return () if atom.predicate.endswith(SOME) else atom.columns[: self.of_atom(atom).keys]
 
     def variable(self, atom: CoreAtom) -> int | None:
         """The variable of the result that an atom is about."""
-        return None if atom.predicate.endswith("@some") else atom.columns[self.of_atom(atom).keys + self.result(atom)]
+        return None if atom.predicate.endswith(SOME) else atom.columns[self.of_atom(atom).keys + self.result(atom)]
 
     def aggregate(self, rule: CoreRule, atom: CoreAtom, shown: Sequence[str], bound: Sequence[bool], result: str) -> str:
         """The aggregate that an atom of `rule` stands for, as a literal with a result; as a term without one.

@@ -140,7 +140,13 @@ class ForcedOrder:
     ignored: str = ""
 
 
-BASE = "@base"  # ends the name of the predicate that holds the given rows of a derived one
+# What the names of the engine's own predicates end with that stand beside one of the program's.
+BASE = "@base"  # its given rows, if it is derived
+ALL = "@all"  # all that it is given or derives, where some of it is left
+CHOSEN = "@chosen"  # what choice domains leave of that
+SUBSUMED = "@subsumed"  # the rows that others dominate
+PAIRS = "@pairs"  # what an equivalence is the closure of
+SOME = "@some"  # whether it has any row
 QUERY = "?query"  # the head of a query's rule; the names of its helpers begin so
 ROUND = "@round"  # has one row, the number of the round, while a guarded stratum is evaluated
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from datalog.ir.core import CoreClosure, CoreRule, Predicate
+from datalog.ir.core import PAIRS, CoreClosure, CoreRule, Predicate
 from datalog.rewrite.supersets import SUPERSET
 from datalog.syntax.tree import Span
-
-PAIRS = "@pairs"
 
 
 def close_pairs(

@@ -23,12 +23,11 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import component_of, rule_edges
 from datalog.analysis.quantify import quantify
-from datalog.ir.core import BASE, CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type, Value
+from datalog.ir.core import ALL, BASE, CoreAggregate, CoreAtom, CoreBinding, CoreRule, Type, Value
 from datalog.ir.demand import Demand, Version, version_of
 from datalog.ir.formulas import Atom, Conjunction, Literal, Program, Rule, Signature, Term
 from datalog.ir.text import format_signature
 from datalog.rewrite.edges import aggregate_edges
-from datalog.rewrite.guards import ALL
 from datalog.rewrite.sideways import Roles, askings, atom_of, with_predicate
 from datalog.rewrite.supersets import SUPERSET
 from datalog.rewrite.take_apart import take_apart

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from datalog.ir.core import CoreAtom, CoreBinding, CoreRule, Predicate, Type, Value
+from datalog.ir.core import SOME, CoreAtom, CoreBinding, CoreRule, Predicate, Type, Value
 from datalog.syntax.tree import NOWHERE
 
 
@@ -31,7 +31,7 @@ def ask_existence(
             if atom.predicate in rounds and not atom.negated:
                 asking[at] = _look(asking[at], atom, predicates[atom.predicate])
                 continue
-            name = f"{prefix}{atom.predicate}@some"
+            name = f"{prefix}{atom.predicate}{SOME}"
             if name not in helpers:
                 helpers[name] = Predicate(name, (), (), True, hidden=True)
                 added.append(_helper_rule(name, predicates[atom.predicate]))

@@ -28,8 +28,7 @@ from dataclasses import dataclass, field, replace
 
 from datalog.analysis.dependencies import component_of, recursion_of, rule_edges, successors
 from datalog.analysis.quantify import quantify
-from datalog.analysis.subsumption import SUBSUMED
-from datalog.ir.core import ROUND, Guard, Type
+from datalog.ir.core import ALL, CHOSEN, ROUND, SUBSUMED, Guard, Type
 from datalog.ir.formulas import (
     Aggregation,
     Atom,
@@ -49,8 +48,6 @@ from datalog.ir.formulas import (
 from datalog.ir.structures import Structure
 from datalog.rewrite.extremes import extreme_of
 from datalog.syntax.tree import NOWHERE
-
-ALL, CHOSEN = "@all", "@chosen"
 
 
 def lower_guards(program: Program) -> Program:

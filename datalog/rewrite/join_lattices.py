@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from datalog.analysis.dependencies import component_of, rule_edges, successors
 from datalog.analysis.quantify import quantify
-from datalog.analysis.subsumption import SUBSUMED
+from datalog.ir.core import ALL, SUBSUMED
 from datalog.ir.formulas import Aggregation, Atom, Conjunction, Literal, Program, Rule, Signature, Wildcard
 from datalog.ir.primitives import CALL
-from datalog.rewrite.guards import ALL
 
 
 def join_lattices(program: Program) -> Program:

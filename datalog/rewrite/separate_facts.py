@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datalog.ir.core import BASE, CoreAtom, CoreRule, Predicate, Row, Type
+from datalog.ir.core import ALL, BASE, CoreAtom, CoreRule, Predicate, Row, Type
 from datalog.ir.formulas import Constant, Program
 from datalog.ir.text import format_signature
-from datalog.rewrite.guards import ALL
 from datalog.rewrite.supersets import SUPERSET
 from datalog.syntax.tree import NOWHERE
 
