@@ -39,6 +39,8 @@ from datalog.syntax.tree import Span
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|[()]', re.DOTALL)
 
+BRANCH = re.compile(r"\$[A-Za-z_?][\w?.]*")
+
 Check = CoreBinding | CoreFilter
 Kind = OneOf["plain", "base", "pairs", "numbers", "bindings", "some", "or", "not", "super", "agg", "body", "need", "demand", "guard"]
 
@@ -148,8 +150,14 @@ def is_part_of_pattern(rule: CoreRule, check: Check) -> bool:
         return False
     if isinstance(check, CoreFilter) and check.operator == "!=":
         return isinstance(check.right, Value) and check.right.value is None
+    return taking_apart(check) is not None
+
+
+def taking_apart(check: Check) -> Apply | None:
+    """The call in a check that gives a field of a value, or says of which branch it is."""
     expressions = (check.expression,) if isinstance(check, CoreBinding) else (check.left, check.right)
-    return any(isinstance(one, Apply) and (one.name == WHICH or one.name.startswith(FIELD)) for one in expressions)
+    calls = (one for one in expressions if isinstance(one, Apply))
+    return next((one for one in calls if one.name == WHICH or one.name.startswith(FIELD)), None)
 
 
 def is_repetition(check: Check) -> bool:
@@ -238,8 +246,14 @@ def show_key(predicate: Predicate, terms: Sequence[str]) -> str:
     return f"{predicate.name.removesuffix('@base')}[{', '.join(terms[:-1])}]"
 
 
-def show_check(check: Check, shown: Sequence[str]) -> str:
-    """`4 = 3 + 1`, `match("a.*", "ab")`"""
+def show_check(check: Check, shown: Sequence[str], source: str = "") -> str:
+    """`4 = 3 + 1`, `match("a.*", "ab")`, `$Neg(1) is a $Neg`, `1 = v of $Neg(1)`; `source` is how it is written."""
+    if call := taking_apart(check):
+        whole = format_expression(call.arguments[0], shown)
+        if isinstance(check, CoreBinding):
+            return f"{shown[check.variable]} = {call.name.rpartition(FIELD)[2]} of {whole}"
+        if call.name == WHICH and (branch := BRANCH.search(source)):
+            return f"{whole} {'is no' if check.operator == '!=' else 'is a'} {branch.group()}"
     if isinstance(check, CoreBinding):
         return f"{shown[check.variable]} = {format_expression(check.expression, shown)}"
     left, right = check.left, check.right

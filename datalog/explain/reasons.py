@@ -22,6 +22,7 @@ from datalog.explain.literals import (
     show_check,
     show_key,
     spelled,
+    taking_apart,
 )
 from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
@@ -65,7 +66,7 @@ class Reasons:
         if not part.atoms and all(is_generated(self._rule, check) for check in part.checks):
             (check,) = part.checks  # a computation in a term, which is no literal of its own
             assert isinstance(check, CoreBinding)
-            return Condition(show_check(check, self._shown), f"{self._shown[check.variable]} = {source}")
+            return Condition(show_check(check, self._shown, source), f"{self._shown[check.variable]} = {source}")
         kinds = {kind_of(atom.predicate) for atom in part.atoms}
         if "numbers" in kinds:
             number = part.atoms[0].columns[-1]
@@ -79,7 +80,7 @@ class Reasons:
                 terms = ["_" if column is None else self._shown[column] for column in atom.columns]
                 return Condition(show_key(predicate, terms), source)  # written as a term
             return Condition(show_atom(atom, self._shown, predicate), source)
-        return Condition(show_check(part.checks[0], self._shown), source)
+        return Condition(show_check(part.checks[0], self._shown, source), source)
 
     def _aggregate(self, part: Part) -> Condition:
         """An aggregate with the result that is asked for or found, if any."""
@@ -103,6 +104,8 @@ class Reasons:
 
     def reason(self, part: Part) -> Reason:
         """Why the part fails."""
+        if len(part.checks) > 1 and any(map(taking_apart, part.checks)):
+            return Reason("does not fit")
         if not part.atoms:
             return Reason(self._unfulfilled(part.checks[0]))
         atom, kind = part.atoms[0], kind_of(part.atoms[0].predicate)

@@ -235,7 +235,8 @@ class _Proving:
                 yield Proof(show_atom(atom, shown, self._bench.program.predicates[atom.predicate]), "absent", note="no such row")
         for check in part.checks:
             if not (is_constant(rule, check) or is_repetition(check) or is_part_of_pattern(rule, check)):
-                yield Proof(show_check(check, shown), "computed", note=self._wording.source(check.span))
+                source = self._wording.source(check.span)
+                yield Proof(show_check(check, shown, source), "computed", note=source)
 
     def _values_in(self, rule: CoreRule, part: Part, shown: list[str]) -> Iterator[str]:
         """`x = 3` for each named variable of the part."""

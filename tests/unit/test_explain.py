@@ -265,3 +265,25 @@ def test_the_far_pair_of_a_long_chain_is_proved_in_seconds() -> None:
     text = str(db.explain(f"path(0, {length})"))
     assert time.perf_counter() - began < 5
     assert text.count("\n") + 1 == 2 * length
+
+
+def test_values_that_are_taken_apart_are_told_by_branches_and_fields() -> None:
+    db = datalog.Database(
+        """
+        .type E = Num {v: number} | Neg {e: E} | Nil {}
+        .type R = [a: number, r: R]
+        .decl s(e: E, r: R)
+        .decl t(x: number, y: number)
+        s($Neg($Num(3)), [1, nil]).
+        t(x, y) :- s(e, r), e = $Neg($Num(x)), r = [y, _].
+        """
+    )
+    why = str(db.explain("t(3, 1)"))
+    for line in ("$Neg($Num(3)) is a $Neg  $Neg($Num(x))", "$Num(3) = e of $Neg($Num(3))", "3 = v of $Num(3)  x", "1 = a of [1, nil]  y"):
+        assert line in why
+    assert "✗ $Num(x)  does not fit" in str(db.why_not("t(4, 1)"))
+    assert "✗ 5 = a of [1, nil]  does not hold" in str(db.why_not("t(3, 5)"))
+    with db.transaction() as transaction:
+        transaction.delete("s", list(db["s"]))
+        transaction.insert("s", [(datalog.Branch("Num", 3), (1, None))])
+    assert "✗ $Num(3) is a $Neg  does not hold" in str(db.why_not("t(3, 1)"))
