@@ -24,6 +24,7 @@ from datalog.syntax.tree import (
     Literal,
     Negation,
     Rule,
+    Span,
     Term,
     Truth,
     Variable,
@@ -51,7 +52,7 @@ class _Negations:
     def _literal(self, literal: Literal) -> Literal:
         match literal:
             case Negation():
-                return self._negated(literal.body)
+                return self._negated(literal.body, literal.span)
             case Conjunction():
                 return self.conjunction(literal)
             case Disjunction():
@@ -59,34 +60,34 @@ class _Negations:
             case _:
                 return literal
 
-    def _negated(self, group: Conjunction) -> Literal:
-        """What says that the group does not hold."""
+    def _negated(self, group: Conjunction, span: Span) -> Literal:
+        """What says that the group does not hold, at the place `span`."""
         literals = group.literals
         if len(literals) == 1 and isinstance(literals[0], Comparison):
-            return Negation(group, group.span)
+            return Negation(group, span)
         leaving = [literal for literal in literals if _tests_aggregate(literal) and self._is_apart(literal, literals)]
         rest = tuple(literal for literal in literals if literal not in leaving)
         if not leaving:
-            return Negation(self.conjunction(group), group.span)
-        parts = [self._opposite(literal) for literal in leaving]
+            return Negation(self.conjunction(group), span)
+        parts = [self._opposite(literal, span) for literal in leaving]
         if rest:
             if len(rest) == 1 and isinstance(rest[0], Atom):
-                rest = (*rest, Truth(True, group.span))  # a plain atom may have no variables of its own, as one in a group may
-            parts.append(Negation(self.conjunction(replace(group, literals=rest)), group.span))
+                rest = (*rest, Truth(True, span))  # a plain atom may have no variables of its own, as one in a group may
+            parts.append(Negation(self.conjunction(replace(group, literals=rest)), span))
         if len(parts) == 1:
             return parts[0]
-        return Disjunction(tuple(Conjunction((part,), group.span) for part in parts), group.span)
+        return Disjunction(tuple(Conjunction((part,), span) for part in parts), span)
 
-    def _opposite(self, literal: Literal) -> Literal:
+    def _opposite(self, literal: Literal, span: Span) -> Literal:
         match literal:
             case Negation():
                 return self.conjunction(literal.body)
             case Conjunction():
-                return self._negated(literal)
+                return self._negated(literal, span)
             case Disjunction():
-                return Conjunction(tuple(map(self._negated, literal.branches)), literal.span)
+                return Conjunction(tuple(self._negated(branch, span) for branch in literal.branches), span)
             case _:
-                return Negation(Conjunction((literal,), literal.span), literal.span)
+                return Negation(Conjunction((literal,), literal.span), span)
 
     def _is_apart(self, literal: Literal, group: Sequence[Literal]) -> bool:
         """Whether the literal has no variable but those that occur outside the group, or only in one of its own aggregates."""

@@ -147,8 +147,18 @@ def test_two_rules_that_share_an_aggregate_show_it_in_their_own_words() -> None:
 
 
 def test_a_negated_group_with_an_aggregate_is_shown_as_it_is_written() -> None:
-    program = "g(1). e(1, 3). p(x) :- g(x), !(g(x), sum y : { e(x, y) } > 5)."
-    assert premises(program, "p(1)")[1:] == ["└─ !(g(x), sum y : { e(x, y) } > 5)  nothing satisfies it where x = 1"]
+    program = "g(1). e(1, 3). p(x) :- g(x), !(g(x), s = sum y : { e(x, y) }, s > 5)."
+    assert premises(program, "p(1)")[1:] == ["└─ !(g(x), s = sum y : { e(x, y) }, s > 5)  nothing satisfies it where x = 1"]
+
+
+def test_of_a_negated_group_with_a_test_of_an_aggregate_that_part_is_shown_which_does_not_hold() -> None:
+    facts = "g(1). e(1, 3). "
+    assert premises(facts + "p(x) :- g(x), !(g(x), sum y : { e(x, y) } > 5).", "p(1)")[1:] == [
+        "├─ 3 <= 5  !(g(x), sum y : { e(x, y) } > 5)",
+        "└─ 3 = sum y : { e(1, y) }  over 1 row",
+        "   └─ e(1, 3)  given",
+    ]
+    assert premises(facts + "h(2). p(x) :- g(x), !(h(x), sum y : { e(x, y) } > 2).", "p(1)")[1:] == ["└─ !h(1)  no such row"]
 
 
 def test_an_aggregate_in_a_negated_comparison_is_shown_beside_it() -> None:
