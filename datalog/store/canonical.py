@@ -111,7 +111,7 @@ def taken_apart(value: object, type: Structure) -> tuple[int, Sequence[object]]:
             return 0, value
         raise BadValue(f"{shown(value)} is no {noun(type)}, which is [{', '.join(shape.fields)}]")
     if not isinstance(value, Branch):
-        raise BadValue(f"{shown(value)} is no {noun(type)}; it takes a Branch")
+        raise BadValue(f'{shown(value)} is no {noun(type)}; it takes a Branch, in JSON {{"{type.shapes[0].name}": […]}}')
     number = type.number(value.branch)
     if number < 0:
         raise BadValue(f"{shown(value)} is no {noun(type)}, which has {' and '.join(f'${shape.name}' for shape in type.shapes)}")

@@ -103,7 +103,7 @@ def test_what_is_no_record_is_refused_with_its_place(value: object, message: str
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (None, "row 1: a missing value is no Expr; it takes a Branch (column x of e)"),
+        (None, 'row 1: a missing value is no Expr; it takes a Branch, in JSON {"Add": […]} (column x of e)'),
         (Branch("Sub", 1), "row 1: $Sub(1) is no Expr, which has $Add and $Named and $Num and $Zero (column x of e)"),
         (Branch("Num"), "row 1: $Num is no Expr: $Num has 1 field (column x of e)"),
         (Branch("Num", "a"), 'row 1: "a" is no number (column x of e)'),
