@@ -184,8 +184,12 @@ class _Lowering:
         if fallible or asked:
             interval = None  # its one body would compute for rows that no interval holds; and it is there once the recursion ends
         if interval is not None:
-            body, context = interval.body, (*context, *interval.beside)
-            groups = _groups(aggregation, names & names_in(body, arguments))
+            inner = _groups(aggregation, names & names_in(interval.body, arguments))
+            beside = (*context, *interval.beside)
+            if self._is_recursive(self._need(aggregation, interval.body, inner, interval, fallible, beside)):
+                interval = None  # which groups there are, only the recursion knows; without intervals they need not be known
+            else:
+                body, context, groups = interval.body, beside, inner
         ordered = is_ordered(aggregation)
         keys: list[Term] = [*groups, *([interval.key] if interval else [])]
         columns = [*keys]

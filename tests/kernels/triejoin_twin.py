@@ -71,7 +71,7 @@ def values_of(expression: Expression, binding: Mapping[int, int]) -> list[int]:
             return []
         start, end, *step = (operand for operand in operands if operand is not None)
         by = step[0] if step else 1 if start <= end else -1
-        return list(range(start, end, by)) if by else []
+        return list(range(start, end, by)) if by else [start] * (start != end)
     value = value_of(expression, binding)
     return [] if value is None else [value]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from datalog import Database
 from datalog.analysis import analyse
 from datalog.errors import ProgramError
 from datalog.ir.core import CoreAggregate, CoreProgram, Type
@@ -281,3 +282,18 @@ def test_types_of_arguments_and_parameters_are_told() -> None:
     first, second = (aggregate.functions[0] for aggregate in aggregates_of(program))
     assert (first.types, first.parameter, first.result) == ((Type.NUMBER,), 0.9, Type.NUMBER)
     assert (second.types, second.parameter, second.result) == ((Type.NUMBER,), "+", Type.SYMBOL)
+
+
+@pytest.mark.parametrize("function", ["max v", "count", "sum v"])
+def test_an_interval_in_groups_of_the_recursion_is_no_aggregate_through_it(function: str) -> None:
+    """The groups that are asked for come from the recursion, those that there are from the body: without intervals none need be asked."""
+    text = ".decl v(x: number)\n.decl g(x: number)\n.decl r(x: number, n: number)\nr(1, 0).\n"
+    rule = f"r(x, z) :- r(x, y), v(z), y < 9, 2 = {function} : {{ v(v), g(x), v > z }}."
+    program = lower(analyse(parse(text + rule)))
+    assert [stratum.aggregate is not None or "r" in stratum.predicates for stratum in program.strata].count(True) == 2
+    db = Database(text + rule)
+    with db.transaction() as transaction:
+        transaction.insert("v", [(0,), (1,), (2,)])
+        transaction.insert("g", [(1,)])
+    db.check()
+    assert (1, {"max v": 1, "count": 0, "sum v": 1}[function]) in db["r"]
