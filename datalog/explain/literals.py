@@ -16,7 +16,11 @@ from typing import Literal as OneOf
 from datalog.analysis.findings import Findings
 from datalog.io.literals import spell
 from datalog.ir.core import (
+    ALL,
+    BASE,
+    PAIRS,
     ROUND,
+    SOME,
     Apply,
     CoreAggregate,
     CoreAtom,
@@ -75,7 +79,7 @@ def is_copy(rule: CoreRule) -> bool:
 
 def is_aggregate(atom: CoreAtom) -> bool:
     """Does the atom read an aggregate's results, or ask whether there are any?"""
-    return kind_of(atom.predicate.removesuffix("@some")) == "agg"
+    return kind_of(atom.predicate.removesuffix(SOME)) == "agg"
 
 
 def parts_of(rule: CoreRule, aggregates: Mapping[str, CoreAggregate]) -> tuple[Part, ...]:
@@ -236,14 +240,14 @@ def show_fact(predicate: Predicate, terms: Sequence[str]) -> str:
     if predicate.name == ROUND:
         return f"{terms[0]} = recursive_iteration_cnt()"
     name = without_adornment(predicate.name)
-    for suffix in ("@base", "@pairs", "@all"):
+    for suffix in (BASE, PAIRS, ALL):
         name = name.removesuffix(suffix)
     return f"{show_key(predicate, terms)} = {terms[-1]}" if predicate.functional else f"{name}({', '.join(terms)})"
 
 
 def show_key(predicate: Predicate, terms: Sequence[str]) -> str:
     """`F["n"]`, from the terms of a whole row of a functional predicate."""
-    return f"{predicate.name.removesuffix('@base')}[{', '.join(terms[:-1])}]"
+    return f"{predicate.name.removesuffix(BASE)}[{', '.join(terms[:-1])}]"
 
 
 def show_check(check: Check, shown: Sequence[str], source: str = "") -> str:

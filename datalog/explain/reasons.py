@@ -27,7 +27,7 @@ from datalog.explain.literals import (
 from datalog.explain.wording import Wording
 from datalog.explain.workbench import Workbench
 from datalog.io.literals import spell
-from datalog.ir.core import CoreAtom, CoreBinding, CoreRule, Predicate, Type
+from datalog.ir.core import SOME, CoreAtom, CoreBinding, CoreRule, Predicate, Type
 from datalog.ir.primitives import aggregate_named, is_fold
 from datalog.plan.order import is_fallible
 
@@ -114,7 +114,7 @@ class Reasons:
         if kind == "numbers":
             return Reason("no such binding has this number")
         if kind == "some":
-            return Reason(f"{atom.predicate.removesuffix('@some')} has {'a row' if atom.negated else 'no rows'}")
+            return Reason(f"{atom.predicate.removesuffix(SOME)} has {'a row' if atom.negated else 'no rows'}")
         if kind in ("not", "or") or len(part.atoms) > 1 or is_aggregate(atom):
             columns = dict.fromkeys(column for one in part.atoms for column in one.columns if column is not None)
             known = self.named()
