@@ -108,9 +108,8 @@ def test_a_directory_that_cannot_be_written_is_an_error(program: Path, tmp_path:
     [
         (
             ["--set", "pages=3"],
-            "there is no setting pages; there are coalesce, dialect, failing, missing, overflow, rows_per_page, max_rounds, max_rows, max_seconds,"
-            " memory_limit"
-            " and order.RULE",
+            "there is no setting pages; there are coalesce, dialect, failing, missing, overflow, rows_per_page, max_rounds, max_rows, "
+            "max_seconds, memory_limit and order.RULE",
         ),
         (["--set", "coalesce"], "coalesce is no NAME=VALUE"),
         (["--set", "coalesce=wide"], "coalesce is one of hull, run, exact, not wide"),

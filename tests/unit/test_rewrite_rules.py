@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import datalog
-
 from datalog.analysis import analyse
 from datalog.errors import ProgramError
 from datalog.ir.core import CoreProgram
