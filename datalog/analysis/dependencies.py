@@ -21,7 +21,7 @@ Edge = tuple[str, str, Under, Span]
 
 _HINTS: dict[Under, str] = {
     "negated": "a predicate must be complete before it is negated",
-    "aggregated": "a predicate must be complete before it is aggregated; recursion through aggregates is not supported yet",
+    "aggregated": "a predicate must be complete before it is aggregated",
 }
 
 

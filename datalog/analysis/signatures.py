@@ -12,7 +12,6 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from datalog.analysis.choices import choice_keys
-from datalog.analysis.equivalences import EQREL
 from datalog.analysis.findings import Findings, did_you_mean, place
 from datalog.analysis.type_names import hint_for
 from datalog.analysis.type_system import Types
@@ -21,11 +20,7 @@ from datalog.ir.core import ROUND, Type
 from datalog.ir.formulas import Signature
 from datalog.syntax.tree import NOWHERE, Atom, Declaration, DeltaDeclaration, Directive, Program, Rule, Span, Variable
 
-_HARMLESS_QUALIFIERS = frozenset({"brie", "btree", "btree_delete", "inline", "no_inline", "magic", "no_magic", "overridable"})
-
 _LITERALS = ("contains", "match")  # functors that stand where atoms do
-
-_QUALIFIER_HINT = f"understood, and without effect, are {', '.join(sorted(_HARMLESS_QUALIFIERS))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +154,6 @@ def _declared(program: Program, types: Types, findings: Findings) -> dict[str, C
     for clause in program.clauses:
         if not isinstance(clause, Declaration):
             continue
-        for qualifier in clause.qualifiers:
-            if qualifier not in _HARMLESS_QUALIFIERS and qualifier != EQREL:
-                findings.add(clause.span, f"qualifier `{qualifier}` is not supported yet", _QUALIFIER_HINT)
         seen: set[str] = set()
         for attribute in clause.attributes:
             if attribute.type not in types.bases:
