@@ -44,6 +44,7 @@ class RichBody(Body):
     ) -> None:
         super().__init__(choose, readable, negatable, names, outer, floats)
         self.functional = functional
+        self.witnesses: set[str] = set()  # which other aggregates do not use: the oracle does not order those by each other
 
     def within(self, readable: Signatures, outer: Mapping[str, Column]) -> Self:
         return type(self)(self.choose, readable, self.negatable, self.names, outer, self.floats, self.functional)
@@ -109,11 +110,15 @@ class RichBody(Body):
         for witness in own if term.function in ("min", "max") else ():
             if witness in set(mentions(term)) and len(self.scope) < MOST_VARIABLES and self.choose.chance(40):
                 self.scope[witness] = own[witness]
+                self.witnesses.add(witness)
 
     def _shadowing(self, term: Agg) -> Agg:
         """Now and then the aggregate with a name from outside for what it goes over, which is none the less its own."""
-        spare = [name for name in self.scope if name not in set(mentions(term))]
-        used = [argument.name for argument in term.arguments if isinstance(argument, Var) and argument.name not in self.scope]
+        spare = [name for name in self.scope if name not in self.witnesses.union(mentions(term))]
+        own = {part.name for literal in term.body if isinstance(literal, Atom) for part in literal.terms if isinstance(part, Var)} - set(
+            self.scope
+        )
+        used = [argument.name for argument in term.arguments if isinstance(argument, Var) and argument.name in own]
         if not spare or not used or not self.choose.chance(12):
             return term
         renamed = renamed_term(term, {self.choose.pick(used): self.choose.pick(spare)})
@@ -123,7 +128,7 @@ class RichBody(Body):
     def aggregation(self, depth: int, wanted: str | None = None) -> tuple[Agg, Column, dict[str, Column]] | None:
         """An aggregate over a body of its own, and what this body binds; its groups are those variables of this body that it uses."""
         # Outside its context it may meet values that the context excludes: nothing may fail on those either.
-        outer = {name: full(column.type) for name, column in self.scope.items()}
+        outer = {name: full(column.type) for name, column in self.scope.items() if name not in self.witnesses}
         inner = self.within(self.negatable, outer)
         shared = [name for name, column in outer.items() if self._is_held(column.type)]
         inner.atom(list(self.negatable), {name: outer[name].type for name in shared[:1]} if shared and self.choose.chance(75) else None)

@@ -47,7 +47,7 @@ def reached() -> Counter[str]:
         counts["groups with several rows"] += len(rows) > 1
         return aggregate(function, rows, type, parameter)
 
-    @settings(max_examples=CASES)
+    @settings(max_examples=CASES, derandomize=True)  # some of it is rare: the same cases each time, until they are drawn otherwise
     @given(case=cases())
     def count(case: tuple[Drawn, list[Transaction]]) -> None:
         follow(*case, counts)

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from datalog import cli, settings
+from datalog import settings
 from datalog.kernels import jit
 from datalog.maintain.engine import Coalesce, Failing, Maintain
 from tests.command_line import datalog
@@ -117,7 +117,7 @@ def test_settings_never_change_the_answer(paths: Path, tmp_path: Path, maintain:
 
 
 def test_the_options_offer_what_the_engine_has() -> None:
-    assert sorted(cli.MAINTAIN) == sorted(get_args(Maintain))
+    assert sorted(settings.WORDS["maintain"]) == sorted(get_args(Maintain))
     assert sorted(settings.WORDS["coalesce"]) == sorted(get_args(Coalesce))
     assert sorted(settings.WORDS["failing"]) == sorted(get_args(Failing))
 
