@@ -15,7 +15,7 @@ from datalog.evaluate.aggregates import Aggregate
 from datalog.evaluate.fixpoint import DeltaJoin, RecursiveRule
 from datalog.evaluate.folds import Calls
 from datalog.ir.core import CoreAggregate, CoreProgram
-from datalog.store.rows import consolidate, sort_distinct
+from datalog.store.rows import among, consolidate, sort_distinct
 from datalog.store.storage import Storage
 from datalog.store.values import Values
 
@@ -53,7 +53,7 @@ class AskedAggregate:
         changed = self._aggregate.changed(delta)
         heads = self._aggregate.results(changed.keys, changed)
         if self._empty is not None:
-            empty = groups[~_among(groups, changed.keys)]
+            empty = groups[~among(groups, changed.keys)]
             heads = sort_distinct(np.concatenate((heads, np.column_stack((empty, np.full(len(empty), self._empty))))))
         if len(heads):
             self._storage.change(self.head, heads, np.full(len(heads), stamp, np.int64))
@@ -67,9 +67,3 @@ class AskedAggregate:
             prefixes = delta.join.prefixes(sort_distinct(delta.turned(groups)))
             found.append(delta.join.complete(storage.pool.pages, delta.join.at(storage.roots), prefixes, judge=storage.roots)[0])
         return np.concatenate(found)
-
-
-def _among(rows: Words, others: Words) -> NDArray[np.bool_]:
-    """Which of the rows are among others; both are distinct."""
-    known = set(map(tuple, others.tolist()))
-    return np.array([row in known for row in map(tuple, rows.tolist())], np.bool_)

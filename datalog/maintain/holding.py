@@ -16,7 +16,7 @@ from datalog.evaluate.join import Budget, OverBudget
 from datalog.ir.core import CoreClosure
 from datalog.kernels.classes import united_before
 from datalog.plan.rule import suspects_of
-from datalog.store.rows import sort_distinct
+from datalog.store.rows import among, sort_distinct
 from datalog.store.storage import Storage
 from datalog.store.tally import A_BINDING
 
@@ -64,7 +64,7 @@ class Holding:
         self._spend(len(found.rows) + len(asked))
         pairs, stamps = found.rows, found.payloads
         if len(without):
-            kept = _outside(pairs, without)
+            kept = ~among(pairs, without)
             pairs, stamps = pairs[kept], stamps[kept]
         order, turn = np.argsort(stamps, kind="stable"), np.argsort(limits, kind="stable")
         lefts, rights = (np.searchsorted(members, pairs[order, column]) for column in (0, 1))
@@ -83,17 +83,3 @@ class Holding:
         tally.cost += A_BINDING * rows
         if self._budget is not None and self._budget.left < 0:
             raise OverBudget
-
-
-def _outside(rows: Words, others: Words) -> Flags:
-    """Which of the rows are not among the others; both are distinct."""
-    both = np.concatenate((rows, others))
-    order = np.lexsort((both[:, 1], both[:, 0]))
-    both = both[order]
-    equal = np.all(both[1:] == both[:-1], axis=1)
-    twice = np.zeros(len(both), np.bool_)
-    twice[:-1] |= equal
-    twice[1:] |= equal
-    outside = np.empty(len(both), np.bool_)
-    outside[order] = ~twice
-    return outside[: len(rows)]

@@ -33,7 +33,7 @@ from datalog.evaluate.join import Budget, Join
 from datalog.ir.core import CoreClosure
 from datalog.maintain.holding import Holding
 from datalog.plan.rule import suspects_of
-from datalog.store.rows import consolidate, sort_distinct
+from datalog.store.rows import among, consolidate, sort_distinct
 from datalog.store.storage import Delta, Storage
 
 Words = NDArray[np.int64]
@@ -230,13 +230,8 @@ def _without(rows: Words, stamps: Words, others: Words) -> Stamped:
     """Distinct rows and their stamps, without those of `others`, which is a subset of them."""
     if len(others) in (0, len(rows)):
         return rows[len(others) :], stamps[len(others) :]
-    both = np.concatenate((rows, others))
-    weights = np.concatenate((stamps, np.full(len(others), -1, np.int64)))
-    order = np.lexsort((weights, *both.T[::-1]))  # of equal rows, the one of `others` comes first
-    both, weights = both[order], weights[order]
-    alone = weights > 0
-    alone[1:] &= np.any(both[1:] != both[:-1], axis=1)
-    return np.ascontiguousarray(both[alone]), weights[alone]
+    left = ~among(rows, others)
+    return rows[left], stamps[left]
 
 
 def _net(inserted: list[Words], fallen: Words | None) -> Delta:

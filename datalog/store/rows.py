@@ -1,4 +1,4 @@
-"""Blocks of rows, `int64[n, k]`: sorting, and adding up weights.
+"""Blocks of rows, `int64[n, k]`: sorting, comparing, and adding up weights.
 
 The arguments may be the results. They are never changed, but that with `own` the rows may be: nobody needs them as they were.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datalog.kernels.jit import Words
+from datalog.kernels.jit import Flags, Words
 from datalog.kernels.radix import consolidate as _consolidate
 from datalog.kernels.rows import ascending
 
@@ -44,6 +44,20 @@ def sort_distinct(rows: Words, own: bool = False) -> Words:
         return np.ascontiguousarray(rows)
     sortable = _as_block(rows, own)
     return rows if sortable is None else sortable[: _consolidate(sortable, NO_WEIGHTS)]
+
+
+def among(rows: Words, others: Words) -> Flags:
+    """Which of the rows are among the others; each of the two has distinct rows, in any order. O(n log n)."""
+    both = np.concatenate((rows, others))
+    order = np.lexsort(both.T[::-1])
+    both = both[order]
+    equal = np.all(both[1:] == both[:-1], axis=1)
+    twice = np.zeros(len(both), np.bool_)
+    twice[:-1] |= equal
+    twice[1:] |= equal
+    found = np.empty(len(both), np.bool_)
+    found[order] = twice
+    return found[: len(rows)]
 
 
 def _as_block(rows: Words, own: bool) -> Words | None:

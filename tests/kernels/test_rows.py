@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datalog.store.rows import FEW, consolidate, sort_distinct
+from datalog.store.rows import FEW, among, consolidate, sort_distinct
 from tests.kernels.blocks import COMPILED, LEAST, Row, block, examples, keys, tuples
 
 
@@ -29,6 +29,13 @@ def test_consolidated_rows_ascend_with_the_sums_of_their_weights_and_zeros_are_g
     assert np.array_equal(rows, before[0])
     assert np.array_equal(weights, before[1])
     assert tuples(sort_distinct(rows)) == sorted(sums)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.integers(1, 3).flatmap(lambda width: st.tuples(st.just(width), *[st.lists(keys(width), max_size=40, unique=True)] * 2)))
+def test_rows_are_found_among_others_whatever_their_order(drawn: tuple[int, list[Row], list[Row]]) -> None:
+    width, rows, others = drawn
+    assert among(block(rows, width), block(others, width)).tolist() == [row in others for row in rows]
 
 
 @pytest.mark.parametrize("shape", ["random", "sorted", "reversed", "runs", "equal"])
