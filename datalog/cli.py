@@ -11,14 +11,14 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from datalog import __version__
-from datalog.demand_options import demand_options, read_demand
+from datalog.demand_options import demand_options
 from datalog.errors import DatalogError, InternalError, SettingError
 from datalog.reading_options import reading_options
 from datalog.settings import WORDS
@@ -196,6 +196,7 @@ def run(
     maintain: Literal["auto", "recorded", "derived", "recompute"],
     jobs: int | None,
     settings: Sequence[str],
+    demand: Mapping[str, str],
     reading: Reading,
     quiet: bool,
     no_warn: bool,
@@ -231,7 +232,7 @@ def run(
         stream or "",
         "jsonl" if format == "jsonl" else "text",
         maintain,
-        {**options, **read_demand(), **({} if jobs is None else {"threads": jobs}), "reading": reading},
+        {**options, **demand, **({} if jobs is None else {"threads": jobs}), "reading": reading},
         quiet,
         changes_only,
         on_error == "skip",
@@ -304,6 +305,7 @@ def plan(
     facts: Path | None,
     maintain: Literal["auto", "recorded", "derived", "recompute"],
     settings: Sequence[str],
+    demand: Mapping[str, str],
     reading: Reading,
     running: bool,
 ) -> None:
@@ -320,10 +322,10 @@ def plan(
         from datalog.runner import announce_compilation, evaluate
 
         announce_compilation(quiet=False)
-        database = evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given, **read_demand())
+        database = evaluate(program, facts, quiet=False, maintain=maintain, reading=reading, **given, **demand)
         report = report_run(database, maintain)
     else:
-        report = report_file(program, facts, maintain, given.get("orders"), reading, **read_demand(), settings=of_program(given))
+        report = report_file(program, facts, maintain, given.get("orders"), reading, **demand, settings=of_program(given))
     click.echo(report, nl=False)
 
 
@@ -337,7 +339,14 @@ def plan(
 @demand_options
 @reading_options
 def explain(
-    program: Path, fact: str, facts: Path | None, depth: int | None, why_not: bool, settings: Sequence[str], reading: Reading
+    program: Path,
+    fact: str,
+    facts: Path | None,
+    depth: int | None,
+    why_not: bool,
+    settings: Sequence[str],
+    demand: Mapping[str, str],
+    reading: Reading,
 ) -> None:
     """Show why FACT, such as 'path(1, 3)', holds: a proof tree, each derived fact with its rule.
 
@@ -350,7 +359,7 @@ def explain(
 
     given = read_settings(settings)
     announce_compilation(quiet=False)
-    database = evaluate(program, facts, quiet=False, reading=reading, **given, **read_demand())
+    database = evaluate(program, facts, quiet=False, reading=reading, **given, **demand)
     click.echo(str(database.why_not(fact) if why_not else database.explain(fact, depth=depth)))
 
 
