@@ -9,13 +9,13 @@ from numbers import Integral, Real
 from typing import Any
 
 from datalog.errors import SettingError
+from datalog.ir import dialect
 
 WORDS = {
     "maintain": ("auto", "recorded", "derived", "recompute"),
     "coalesce": ("hull", "run", "exact"),
     "failing": ("error", "skip"),
-    "dialect": ("any", "souffle"),
-    "overflow": ("error", "wrap"),
+    **dialect.WORDS,
     "missing": ("error", "empty"),
 }
 LEAST = {"rows_per_page": 3, "threads": 1, "max_rounds": 1, "max_rows": 1}  # whole numbers, and the smallest that each takes
@@ -23,7 +23,6 @@ GREATEST = 10**18
 SECONDS, MEMORY = "max_seconds", "memory_limit"
 BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 ORDER = "order."
-OF_PROGRAMS = ("dialect", "overflow")  # what a program may say itself, by pragmas
 OPTIONS = ("maintain", "threads")  # of the command line: --maintain and -j
 KNOWN = "coalesce, dialect, failing, missing, overflow, rows_per_page, max_rounds, max_rows, max_seconds, memory_limit and order.RULE"
 
@@ -45,7 +44,7 @@ def read_settings(texts: Iterable[str]) -> dict[str, Any]:
 
 def of_program(given: Mapping[str, Any]) -> dict[str, str]:
     """Those of the settings that a program may say itself."""
-    return {name: given[name] for name in OF_PROGRAMS if name in given}
+    return {name: given[name] for name in dialect.WORDS if name in given}
 
 
 def check_setting(name: str, value: object) -> None:

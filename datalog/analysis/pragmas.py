@@ -14,11 +14,11 @@ from collections.abc import Mapping
 
 from datalog.analysis.findings import Findings, did_you_mean
 from datalog.errors import IgnoredPragma
+from datalog.ir.dialect import WORDS
 from datalog.syntax.tree import Declaration, Pragma, Program, Rule
 
 HONOURED = frozenset(
     {
-        "dialect",
         "fact-dir",
         "inline-exclude",
         "jobs",
@@ -28,7 +28,7 @@ HONOURED = frozenset(
         "magic-transform-exclude",
         "no-warn",
         "output-dir",
-        "overflow",
+        *WORDS,
     }
 )
 NEEDLESS = frozenset({"disable-transformers", "legacy", "suppress-warnings", "warn", "wno"})
@@ -55,7 +55,6 @@ WITHOUT_EFFECT = {
     "swig": "no C++ is generated here",
     "verbose": "nothing more is said",
 }
-CHOICES = {"dialect": ("any", "souffle"), "overflow": ("error", "wrap")}
 
 
 def read_pragmas(program: Program, findings: Findings) -> Mapping[str, str]:
@@ -65,8 +64,8 @@ def read_pragmas(program: Program, findings: Findings) -> Mapping[str, str]:
         if not isinstance(clause, Pragma):
             continue
         key, value, span = clause.key, clause.value, clause.span
-        if value not in CHOICES.get(key, (value,)):
-            one, other = CHOICES[key]
+        if value not in WORDS.get(key, (value,)):
+            one, other = WORDS[key]
             findings.add(span, f'the pragma `{key}` is "{one}" or "{other}", not "{value}"')
         elif key == "jobs" and not is_jobs(value):
             findings.add(span, f'the pragma `jobs` is a number of threads, or "auto", not "{value}"')

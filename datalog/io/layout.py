@@ -166,6 +166,7 @@ class _Parameters:
 
 
 def known_parameters(kind: str) -> tuple[str, ...]:
+    """The parameters that directives of a kind may have."""
     return KNOWN + (OF_INPUT if kind == "input" else OF_OUTPUT)
 
 
