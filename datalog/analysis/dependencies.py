@@ -60,6 +60,11 @@ def reached(starts: Iterable[str], following: Mapping[str, Iterable[str]]) -> se
     return found
 
 
+def recurses(name: str, group: Collection[str], following: Mapping[str, Collection[str]]) -> bool:
+    """Whether a predicate depends on itself, given its component and what each predicate depends on."""
+    return len(group) > 1 or name in following.get(name, ())
+
+
 def recursion_of(rule: Rule, groups: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The predicates that recurse through one of the rule's heads, given the components."""
     return frozenset().union(*(groups[head.predicate] for head in rule.heads))

@@ -19,11 +19,12 @@ from dataclasses import replace
 from typing import Literal as OneOf
 
 from datalog.analysis.components import components
-from datalog.analysis.dependencies import rule_edges, successors
+from datalog.analysis.dependencies import recurses, rule_edges, successors
 from datalog.analysis.findings import Findings, place
 from datalog.analysis.quantify import quantify
 from datalog.analysis.safety import check_safety, is_impossible
 from datalog.analysis.unify import equal
+from datalog.ir.demand import names_of
 from datalog.ir.formulas import (
     Aggregation,
     Atom,
@@ -60,7 +61,7 @@ def inline_declarations(program: tree.Program) -> dict[str, tree.Declaration]:
     kept: set[str] = set()
     for clause in program.clauses:
         if isinstance(clause, tree.Pragma) and clause.key in EXCLUDING:
-            kept.update(clause.value.split(","))
+            kept.update(names_of(clause.value))
         elif isinstance(clause, tree.Subsumption):
             kept.add(clause.less.predicate)
     return {
@@ -135,7 +136,7 @@ def _defined(
     for group in components(own, following):  # what a predicate depends on comes before it
         (name, *others) = sorted(group, key=lambda name: (declared[name].span.start, name))
         # The atoms of what is wrong stay, and the error is told once.
-        if others or name in following.get(name, ()):
+        if recurses(name, group, following):
             cycle = " → ".join([name, *others, name])
             findings.add(declared[name].span, f"inline predicates recurse: {cycle}", "declare one of them without `inline`")
             continue

@@ -148,6 +148,7 @@ def test_a_predicate_without_rules_has_no_rows() -> None:
         ".decl i(x: number) inline no_inline",
         ".decl i(x: number) inline no_magic",
         '.pragma "inline-exclude" "j,i"\n.decl i(x: number) inline',
+        '.pragma "inline-exclude" "j, i"\n.decl i(x: number) inline',
         '.pragma "magic-transform-exclude" "i"\n.decl i(x: number) inline',
     ],
 )
