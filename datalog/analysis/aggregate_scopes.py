@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from datalog.analysis.walk import leaves, operands, subterms, terms, variables
+from datalog.analysis.walk import leaves, operands, terms, variables, variables_in
 from datalog.syntax.substitute import renaming
 from datalog.syntax.tree import (
     Aggregate,
@@ -255,7 +255,7 @@ def _is_bound(term: Term, bound: frozenset[str]) -> bool:
 
 
 def _names_in(some: Iterable[Term]) -> frozenset[str]:
-    return frozenset(inner.name for term in some for inner in subterms(term) if isinstance(inner, Variable))
+    return frozenset(use.name for term in some for use in variables_in(term))
 
 
 def _names_outside(literal: Literal) -> frozenset[str]:

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from datalog.analysis.findings import Findings, did_you_mean, place
-from datalog.analysis.walk import leaves, operands, subterms, terms, variables, with_operands
+from datalog.analysis.walk import leaves, operands, subterms, terms, variables, variables_in, with_operands
 from datalog.ir.lattices import Lattice, Lattices
 from datalog.ir.primitives import CALL
 from datalog.syntax.tree import (
@@ -294,7 +294,7 @@ class _Meaning:
                 if term.name in shared:
                     found[at] = value = self._value(term)
                     values.setdefault(term.name, []).append(value)
-            elif all(use.name in bound for use in _variables(term)) and not any(isinstance(one, Wildcard) for one in subterms(term)):
+            elif all(use.name in bound for use in variables_in(term)) and not any(isinstance(one, Wildcard) for one in subterms(term)):
                 found[at] = self._value(term)
                 met = Operation(lattice.glb, (found[at], term), term.span)
                 beside.append(Comparison("=", met, term, term.span))
@@ -359,7 +359,7 @@ def _bound_by(literals: Iterable[Literal], bound: frozenset[str], columns: Latti
         known = len(found)
         for test in equations:
             for side, other in ((test.left, test.right), (test.right, test.left)):
-                if isinstance(other, Aggregate) or all(use.name in found for use in _variables(other)):
+                if isinstance(other, Aggregate) or all(use.name in found for use in variables_in(other)):
                     found |= _bindable(side)
     return frozenset(found)
 
@@ -369,10 +369,6 @@ def _bindable(term: Term) -> set[str]:
     if isinstance(term, Variable):
         return {term.name}
     return set().union(*map(_bindable, operands(term))) if isinstance(term, Record | Branch) else set()
-
-
-def _variables(term: Term) -> Iterator[Variable]:
-    return (inner for inner in subterms(term) if isinstance(inner, Variable))
 
 
 def _atoms(literal: Literal) -> Iterator[Atom]:

@@ -104,6 +104,9 @@ def variables(literal: Literal) -> Iterator[Variable]:
     """Each occurrence of a variable in `literal`, at any depth."""
     for leaf in leaves(literal):
         for term in terms(leaf):
-            for inner in subterms(term):
-                if isinstance(inner, Variable):
-                    yield inner
+            yield from variables_in(term)
+
+
+def variables_in(term: Term) -> Iterator[Variable]:
+    """Each occurrence of a variable in `term`; of an aggregate in its arguments."""
+    return (inner for inner in subterms(term) if isinstance(inner, Variable))

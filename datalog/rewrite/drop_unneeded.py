@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from datalog.analysis.dependencies import reached
+from datalog.analysis.dependencies import reached, successors
 from datalog.ir.formulas import Program
-from datalog.ir.occurrences import literal_atoms
+from datalog.rewrite.edges import program_edges
 from datalog.syntax.tree import Directive
 
 
@@ -19,17 +19,7 @@ def outputs_of(program: Program) -> frozenset[str]:
 
 def drop_unneeded(program: Program, outputs: Collection[str]) -> Program:
     """The program with nothing but what the outputs depend on."""
-    reads: dict[str, set[str]] = {}
-    for rule in program.rules:
-        for head in rule.heads:
-            reads.setdefault(head.predicate, set()).update(atom.predicate for atom, _ in literal_atoms(rule.body))
-    for aggregate in program.aggregates:
-        reads.setdefault(aggregate.head, set()).update((aggregate.source, aggregate.needs, aggregate.asked))
-    for numbering in program.numberings:
-        reads.setdefault(numbering.head, set()).update(numbering.reads)
-    for name, other in (*program.guard.subsumed.items(), *program.guard.deltas.items()):
-        reads.setdefault(name, set()).add(other)
-    needed = reached(outputs, reads)
+    needed = reached(outputs, successors(program_edges(program)))
     return replace(
         program,
         rules=tuple(rule for rule in program.rules if any(head.predicate in needed for head in rule.heads)),

@@ -1,12 +1,31 @@
-"""What predicates depend on beside what rules say: on what aggregates read, and on what a guard ties together."""
+"""What predicates depend on beside what rules say: on what aggregates and numberings read, and on what a guard ties together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from datalog.analysis.dependencies import Edge
-from datalog.ir.core import CoreAggregate, Guard
+from datalog.ir.core import CoreAggregate, CoreNumbering, Guard
+from datalog.ir.formulas import Program
+from datalog.ir.occurrences import literal_atoms
 from datalog.syntax.tree import NOWHERE
+
+
+def program_edges(program: Program) -> list[Edge]:
+    """What each predicate of a program is derived from, all of it: of a subsumption, too, every atom of its rule."""
+    edges: list[Edge] = [
+        (head.predicate, atom.predicate, under, atom.span)
+        for rule in program.rules
+        for head in rule.heads
+        for atom, under in literal_atoms(rule.body)
+    ]
+    edges += aggregate_edges(program.aggregates, edges)
+    return [*edges, *numbering_edges(program.numberings), *guard_edges(program.guard)]
+
+
+def numbering_edges(numberings: Iterable[CoreNumbering]) -> list[Edge]:
+    """A numbering reads what is complete."""
+    return [(one.head, read, "aggregated", one.span) for one in numberings for read in one.reads]
 
 
 def aggregate_edges(aggregates: Iterable[CoreAggregate], edges: Sequence[Edge]) -> list[Edge]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from datalog.analysis.dependencies import component_of, recursion_of, rule_edges, successors
+from datalog.analysis.dependencies import component_of, recurses, recursion_of, rule_edges, successors
 from datalog.analysis.quantify import quantify
 from datalog.ir.core import ALL, CHOSEN, ROUND, SUBSUMED, Guard, Type
 from datalog.ir.formulas import (
@@ -43,10 +43,9 @@ from datalog.ir.formulas import (
     Signature,
     Truth,
     Variable,
-    Wildcard,
 )
 from datalog.ir.structures import Structure
-from datalog.rewrite.extremes import extreme_of
+from datalog.rewrite.extremes import Extreme, extreme_of
 from datalog.syntax.tree import NOWHERE
 
 
@@ -133,7 +132,7 @@ class _Lowering:
         edges += [(one.name, one.delta_of, "", one.span) for one in self.program.signatures.values() if one.delta_of]
         self._groups = component_of(self.program.signatures, edges)
         following = successors(edges)
-        self._recursive = {name for name, group in self._groups.items() if len(group) > 1 or name in following.get(name, ())}
+        self._recursive = {name for name, group in self._groups.items() if recurses(name, group, following)}
         for name, signature in self.program.signatures.items():
             if signature.delta_of in self._recursive:
                 self._recursive.add(name)
@@ -223,12 +222,10 @@ def _least(name: str, columns: tuple[Variable, ...], key: tuple[int, ...]) -> li
     """For each column that is not of the key: it is the least of the rows that agree in the key and in such columns before it."""
     found: list[Literal] = []
     fixed = set(key)
-    for at, column in enumerate(columns):
+    for at in range(len(columns)):
         if at in fixed:
             continue
-        other = Variable(f"{column.name}'", column.type)
-        terms = tuple(other if place == at else known if place in fixed else Wildcard(known.type) for place, known in enumerate(columns))
-        found.append(Aggregation(column, "min", (other,), Conjunction((), (Atom(name, terms),)), False))
+        found.append(Extreme("min", at, frozenset(fixed)).literal(name, columns))
         fixed.add(at)
     return found
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datalog.analysis.dependencies import component_of, rule_edges, successors
+from datalog.analysis.dependencies import component_of, recurses, rule_edges, successors
 from datalog.analysis.quantify import quantify
 from datalog.ir.core import ALL, SUBSUMED
 from datalog.ir.formulas import Aggregation, Atom, Conjunction, Literal, Program, Rule, Signature, Wildcard
@@ -25,7 +25,7 @@ def join_lattices(program: Program) -> Program:
     own = [rule for rule in program.rules if not _joins(rule, program)]
     edges = rule_edges(own)
     groups, following = component_of(program.signatures, edges), successors(edges)
-    apart = {name for name in program.lattices if len(groups[name]) == 1 and name not in following.get(name, ())}
+    apart = {name for name in program.lattices if not recurses(name, groups[name], following)}
     hidden = {name + SUBSUMED for name in apart}
     rules: list[Rule] = []
     texts: dict[str, str] = {}

@@ -16,10 +16,10 @@ Numbers run on from rule to rule: first come rules on whose numbers others depen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from datalog.analysis.dependencies import reached, rule_edges, successors
+from datalog.analysis.dependencies import reached, successors
 from datalog.analysis.quantify import quantify
 from datalog.ir.core import CoreNumbering, Type
 from datalog.ir.formulas import (
@@ -38,9 +38,8 @@ from datalog.ir.formulas import (
 from datalog.ir.occurrences import literal_variables, names_in
 from datalog.ir.primitives import AUTOINC
 from datalog.ir.renaming import fresh_name, with_named_wildcards
-from datalog.rewrite.edges import aggregate_edges, guard_edges
+from datalog.rewrite.edges import program_edges
 from datalog.rewrite.helpers import Helpers, without_unbound
-from datalog.syntax.tree import NOWHERE
 
 
 def number_bindings(program: Program) -> Program:
@@ -143,7 +142,7 @@ def calls_in(term: Term) -> Iterator[Operation]:
 
 def _in_order(numberings: Sequence[CoreNumbering], program: Program) -> Iterator[CoreNumbering]:
     """The numberings in the order in which they number, each with those before it."""
-    following = _following(numberings, program)
+    following = successors(program_edges(replace(program, numberings=tuple(numberings))))
     needed = {one.head: reached((one.source,), following) for one in numberings}
     waiting = list(numberings)
     before: list[tuple[str, int]] = []
@@ -154,11 +153,3 @@ def _in_order(numberings: Sequence[CoreNumbering], program: Program) -> Iterator
         waiting.remove(chosen)
         yield replace(chosen, before=tuple(before))
         before.append((chosen.source, chosen.each))
-
-
-def _following(numberings: Sequence[CoreNumbering], program: Program) -> Mapping[str, Sequence[str]]:
-    """What each predicate is derived from."""
-    edges = rule_edges(program.rules)
-    edges += [*aggregate_edges(program.aggregates, edges), *guard_edges(program.guard)]
-    edges += [(one.head, one.source, "", NOWHERE) for one in numberings]
-    return successors(edges)

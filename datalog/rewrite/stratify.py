@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from datalog.analysis.components import components
 from datalog.analysis.dependencies import Edge, check_recursion, successors
 from datalog.analysis.findings import Findings
 from datalog.ir.core import NO_GUARD, ROUND, CoreAggregate, CoreClosure, CoreNumbering, CoreRule, Guard, Predicate, Stratum
-from datalog.rewrite.edges import aggregate_edges, guard_edges
+from datalog.rewrite.edges import aggregate_edges, guard_edges, numbering_edges
 
 _HINT = "a negated group or an aggregate takes values of its variables from the recursion itself; bind them by an atom inside it"
 
@@ -29,7 +28,7 @@ def stratify(
     """
     edges: list[Edge] = [(rule.head, atom.predicate, "negated" if atom.negated else "", atom.span) for rule in rules for atom in rule.atoms]
     edges += aggregate_edges(aggregates, edges)
-    edges += [(one.head, read, "aggregated", one.span) for one in numberings for read in one.reads]
+    edges += numbering_edges(numberings)
     edges += [(closure.head, closure.pairs, "", closure.span) for closure in closures]
     edges += guard_edges(guard)
     derived = [name for name, predicate in predicates.items() if predicate.derived]
@@ -37,6 +36,7 @@ def stratify(
     check_recursion(derived, edges, findings, hint=_HINT)
     findings.raise_if_any()
     by_name = {aggregate.head: aggregate for aggregate in aggregates if not aggregate.asked}
+    numbered = {one.head: one for one in numberings}
     unmade = {aggregate.source for aggregate in aggregates if aggregate.origin}
     following = successors(edges)
     by_head: dict[str, list[int]] = {}
@@ -52,6 +52,6 @@ def stratify(
         counted = any(atom.predicate == ROUND for number in numbers for atom in rules[number].atoms)
         asked = tuple(aggregate for aggregate in aggregates if aggregate.asked and aggregate.head in group)
         checks = guard.of(group, counted) or (NO_GUARD if asked else None)
-        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own, checks, asked))
-    numbered = {one.head: one for one in numberings}
-    return tuple(replace(stratum, numbering=numbered.get(stratum.predicates[0])) for stratum in strata)
+        numbering = numbered.get(group[0])
+        strata.append(Stratum(group, tuple(numbers), recursive, by_name.get(group[0]), own, checks, asked, numbering=numbering))
+    return tuple(strata)
